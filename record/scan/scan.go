@@ -1,6 +1,10 @@
 // Package scan looks once over the bytes of a record and says what they are: JSON or not, UTF-8 or not, how deep,
 // and which bytes in it are known to break readers. It never recurses, never allocates for records of ordinary depth,
 // and can be fed a record in pieces.
+//
+// Scan judges a record that is there as a whole, Scanner one that comes in pieces; Members walks over the members of
+// an object, Unquote and AppendQuote translate between text and JSON strings. No function keeps a slice that it was
+// given, and all of them may be used by many goroutines at once on different data.
 package scan
 
 // Marks is a set of things seen in a record.
@@ -18,8 +22,19 @@ const (
 	BOM                           // EF BB BF at the very start
 )
 
-// Kind is the type of the top-level JSON value.
+// Kind is the type of the top-level JSON value, as its first byte tells it.
 type Kind uint8
+
+const (
+	NoKind Kind = iota // no value begins there
+	KindObject
+	KindArray
+	KindString
+	KindNumber
+	KindTrue
+	KindFalse
+	KindNull
+)
 
 // Result is the verdict on one record.
 type Result struct {
@@ -28,4 +43,43 @@ type Result struct {
 	Depth  int   // deepest nesting of objects and arrays that was seen
 	Marks  Marks // of all bytes, also of those behind the first error
 	ErrAt  int   // offset of the first byte that JSON does not allow there, len when it ends too early; -1 when Valid
+
+	// JSON is Valid for a reader that, as JavaScript's decoders do, takes U+FFFD for each byte that is not UTF-8:
+	// Valid is JSON without NotUTF8. When JSON holds and Valid does not, ErrAt is the first byte that is not UTF-8.
+	JSON bool
+	Kind Kind // of the first token
+}
+
+// Scan looks over the record b in one pass. It allocates only for nesting of more than 256, one bit a level.
+//
+// The grammar is that of JavaScript's JSON.parse: white space is space, TAB, LF and CR; duplicate keys and escaped lone
+// surrogates are fine, raw bytes below 0x20 in strings, leading zeros, trailing commas and a byte order mark are not.
+// UTF-8 is judged as package unicode/utf8 does: no surrogates, no overlong forms.
+func Scan(b []byte) Result {
+	var s Scanner
+	s.Write(b)
+	return s.Result()
+}
+
+// ScanValue looks over the one JSON value that begins at b[pos], after white space if need be, and stops behind it.
+// The offsets in r count from the start of b. end is the offset of the first byte behind the value, -1 when there is
+// no whole value; that a string in it is not UTF-8 is no reason for that (see Result.JSON).
+func ScanValue(b []byte, pos int) (end int, r Result) {
+	if pos < 0 || pos > len(b) {
+		return -1, Result{ErrAt: len(b)}
+	}
+	s := Scanner{base: pos, one: true}
+	end = pos + s.run(b[pos:])
+	r = s.Result()
+	if !r.JSON {
+		end = -1
+	}
+	return end, r
+}
+
+// ValueEnd returns the offset of the first byte behind the JSON value that begins at b[pos], after white space if
+// need be, -1 if there is none.
+func ValueEnd(b []byte, pos int) int {
+	end, _ := ScanValue(b, pos)
+	return end
 }
