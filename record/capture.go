@@ -157,4 +157,3 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 	}
 	return &tail.entry, true
 }
-

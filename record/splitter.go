@@ -2,6 +2,8 @@ package record
 
 import (
 	"bytes"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"pitap/record/scan"
@@ -167,7 +169,7 @@ func (s *Splitter) fits() bool {
 		return true
 	}
 	body, _ := trimCR(s.pending)
-	return s.from != Stderr && storable(scan.Scan(body))
+	return s.from != Stderr && storable(body, scan.Scan(body))
 }
 
 func (s *Splitter) reset() {
@@ -191,7 +193,7 @@ func (s *Splitter) record(t int64, body []byte, eol string) {
 		r := scan.Scan(body)
 		e.Flags = FlagsOf(body, eol, r)
 		switch {
-		case storable(r):
+		case storable(body, r):
 			e.Form = Msg
 		case r.Marks&scan.NotUTF8 != 0:
 			e.Form = Base64
@@ -235,9 +237,41 @@ func (s *Splitter) Gap(lost int64) {
 	s.partial = true
 }
 
-// storable tells whether a record with this verdict may stand in a capture as msg.
-func storable(r scan.Result) bool {
-	return r.Valid && r.Depth <= maxDepth && r.Marks&scan.RawCR == 0
+// storable tells whether a record with this verdict may stand in a capture as msg: it is JSON for every reader, also
+// for jq 1.6, which takes no lone surrogates, and its first and last byte are not white space, which a reader of the
+// entry would not see.
+func storable(body []byte, r scan.Result) bool {
+	return r.Valid && r.Depth <= maxDepth && r.Marks&scan.RawCR == 0 &&
+		body[0] > ' ' && body[len(body)-1] > ' ' &&
+		(r.Marks&scan.Escaped == 0 || !loneSurrogate(body))
+}
+
+// loneSurrogate tells whether JSON has an escape of one half of a character.
+func loneSurrogate(json []byte) bool {
+	for {
+		i := bytes.IndexByte(json, '\\')
+		if i < 0 {
+			return false
+		}
+		json = json[i+1:]
+		if json[0] != 'u' {
+			json = json[1:]
+			continue
+		}
+		v, err := strconv.ParseUint(string(json[1:5]), 16, 16)
+		json = json[5:]
+		if err != nil || !utf16.IsSurrogate(rune(v)) {
+			continue
+		}
+		if len(json) < 6 || json[0] != '\\' || json[1] != 'u' {
+			return true
+		}
+		low, err := strconv.ParseUint(string(json[2:6]), 16, 16)
+		if err != nil || utf16.DecodeRune(rune(v), rune(low)) == utf8.RuneError {
+			return true
+		}
+		json = json[6:]
+	}
 }
 
 func formOf(p []byte) Form {

@@ -267,6 +267,7 @@ escape:
 	if c != 'u' {
 		goto str
 	}
+	s.marks |= Escaped
 	s.left = 4
 
 hex:

@@ -20,6 +20,7 @@ const (
 	NUL                           // a NUL byte
 	Control                       // another C0 control (not TAB, LF, CR, NUL), or DEL, or U+0080 to U+009F except U+0085
 	BOM                           // EF BB BF at the very start
+	Escaped                       // a \uXXXX escape in a string, as long as the record is JSON
 )
 
 // Kind is the type of the top-level JSON value, as its first byte tells it.
