@@ -223,12 +223,13 @@ func isWord(c byte) bool {
 // It looks at a few times maxBytes of msg, so a preview of a huge record costs nothing: of a text that is mostly
 // white space less is shown than would fit.
 func Compact(dst, msg []byte, maxBytes int) []byte {
+	maxBytes = max(0, min(maxBytes, 8*len(msg))) // visible text is never longer
 	w := walker{s: msg}
 	whole := true
 	if maxBytes < len(msg)/4-64 {
-		w.s, whole = wholeRunes(msg[:4*max(maxBytes, 0)+256]), false
+		w.s, whole = wholeRunes(msg[:4*maxBytes+256]), false
 	}
-	p := preview{dst: dst, limit: len(dst) + max(maxBytes, 0), safe: len(dst)}
+	p := preview{dst: dst, limit: len(dst) + maxBytes, safe: len(dst)}
 	for {
 		k, tok := w.next()
 		if k == tokEnd {

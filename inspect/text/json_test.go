@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -81,21 +82,24 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // A huge, deep or hostile record is written with little memory.
 func TestPrettyHuge(t *testing.T) {
-	const size = 64 << 20
-	deep := strings.Repeat(`{"a":[`, 50_000)
-	for name, in := range map[string]string{
-		"string":      `{"a":"` + strings.Repeat("x", size) + `"}`,
-		"hostile":     `{"a":"` + strings.Repeat("\u202e\x1b", size/16) + `"}`,
-		"backslashes": `["` + strings.Repeat(`\\`, size/2) + `"]`,
-		"quotes":      `["` + strings.Repeat(`\"`, size/2) + `"]`,
-		"white space": `[` + strings.Repeat(" ", size),
-		"number":      strings.Repeat("1", size),
-		"members":     "[" + strings.Repeat(`1,`, size/16) + "1]",
-		"deep":        deep + strings.Repeat("]}", 50_000),
-		"deeper":      strings.Repeat("[", size/16),
+	for _, c := range []struct {
+		name, head, unit string
+		size             int // of all units together
+		tail             string
+	}{
+		{"string", `{"a":"`, "x", 64 << 20, `"}`},
+		{"hostile", `{"a":"`, "\u202e\x1b", 1 << 20, `"}`},
+		{"backslashes", `["`, `\\`, 64 << 20, `"]`},
+		{"quotes", `["`, `\"`, 64 << 20, `"]`},
+		{"white space", `[`, " ", 64 << 20, ""},
+		{"number", "", "1", 64 << 20, ""},
+		{"text", "?", "a\n", 4 << 20, ""},
+		{"members", "[", "1,", 1 << 20, "1]"},
+		{"deep", "", `{"a":[`, 6 * 50_000, strings.Repeat("]}", 50_000)},
+		{"deeper", "", "[", 1 << 20, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			msg := []byte(in)
+		t.Run(c.name, func(t *testing.T) {
+			msg := []byte(c.head + strings.Repeat(c.unit, c.size/len(c.unit)) + c.tail)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if err := Pretty(io.Discard, msg, PrettyOptions{}); err != nil {
@@ -123,6 +127,8 @@ func TestCompact(t *testing.T) {
 		{`{"a":1}`, 2, ``},
 		{`{"a":1}`, 0, ``},
 		{`{"a":1}`, -5, ``},
+		{`1`, -70, ``},
+		{`{"a":1}`, math.MaxInt, `{"a":1}`},
 		{``, 10, ``},
 		{"{\"a\":\"\u202e\"}", 100, `{"a":"⟨U+202E⟩"}`},
 		{"\"日本語\"", 11, "\"日本語\""},

@@ -90,19 +90,19 @@ func TestVisibleAndWidth(t *testing.T) {
 	}
 }
 
-// Every character there is: alone, and behind a letter, it is either unchanged or a mark, never lost, never raw when
+// Every character there is (of planes without any, a few): alone, and behind a letter, it is either unchanged or a mark, never lost, never raw when
 // it must not be.
 func TestEveryRune(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if r >= 0xd800 && r < 0xe000 {
+		empty := r >= 0x33480 && r < 0xe0000 || r >= 0xe0200
+		if r >= 0xd800 && r < 0xe000 || empty && r%0x400 > 2 && r%0x10000 < 0xfffe {
 			continue
 		}
-		for _, in := range []string{string(r), "a" + string(r) + "b"} {
-			got := VisibleString(in)
-			checkSafe(t, got)
-			if got != in && utf8.RuneCountInString(got) < utf8.RuneCountInString(in) {
-				t.Fatalf("%U: %+q became %+q", r, in, got)
-			}
+		in := string(r) + "a" + string(r) + "b"
+		got := VisibleString(in)
+		checkSafe(t, got)
+		if utf8.RuneCountInString(got) < utf8.RuneCountInString(in) {
+			t.Fatalf("%U: %+q became %+q", r, in, got)
 		}
 		if simple(r) && (!unicode.IsGraphic(r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)) {
 			t.Fatalf("%U is taken for simple", r)
