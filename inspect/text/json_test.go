@@ -169,14 +169,15 @@ func FuzzPretty(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		out := pretty(t, string(in), PrettyOptions{})
 		checkSafe(t, strings.ReplaceAll(out, "\n", ""))
-		if !json.Valid(in) || string(Visible(nil, in)) != string(in) {
+		apart := bytes.ReplaceAll(in, []byte(`"`), []byte("\"\n")) // no mark joins a quote
+		if !json.Valid(in) || string(Visible(nil, apart)) != strings.ReplaceAll(string(apart), "\n", "␊") {
 			return
 		}
 		var want, got bytes.Buffer
 		if err := json.Compact(&want, in); err != nil {
 			t.Skip() // deeper than encoding/json goes
 		}
-		if err := json.Compact(&got, []byte(out)); err != nil && !strings.ContainsAny(string(in), "\u0300") {
+		if err := json.Compact(&got, []byte(out)); err != nil {
 			t.Fatalf("%q became\n%s\nwhich is no JSON: %v", in, out, err)
 		}
 		if c := Compact(nil, in, len(in)); string(c) != want.String() {

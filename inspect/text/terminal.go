@@ -12,6 +12,8 @@ type Palette struct {
 	Enabled bool
 }
 
+// Each returns s in one style, and s itself when the palette is not enabled or s is empty. s must be visible text.
+
 func (p Palette) Bold(s string) string    { return p.wrap(s, bold) }
 func (p Palette) Dim(s string) string     { return p.wrap(s, dim) }
 func (p Palette) Reverse(s string) string { return p.wrap(s, reverse) }
