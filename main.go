@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 const version = "0.1.0"
@@ -71,7 +71,7 @@ func (t *tool) status(err error) int {
 			t.complain(code.err)
 		}
 		return code.status
-	case errors.Is(err, unix.EPIPE):
+	case errors.Is(err, syscall.EPIPE):
 		return statusFine // the reader has seen enough
 	}
 	t.complain(err)
