@@ -114,17 +114,16 @@ func (c *Capture) Condition() string {
 // valid until the next call of any method.
 func (c *Capture) Last() (e *Entry, ok bool) {
 	size := c.Size()
-	var starts []int64
-	if rows, err := ReadIndex(c.file, size); err == nil {
-		for _, r := range rows {
-			starts = append(starts, r.Off)
+	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
+		r, ok := lastEntry(c.file, rows[len(rows)-1].Off, size)
+		if ok && len(r.damage) == 0 { // the index has told the truth
+			return &r.entry, true
 		}
-	} else {
-		starts = frameStarts(c.file, size)
 	}
+	starts := frameStarts(c.file, size)
 	for i := len(starts) - 1; i >= 0; i-- {
-		if e, ok = lastEntry(c.file, starts[i], size); ok {
-			return e, true
+		if r, ok := lastEntry(c.file, starts[i], size); ok {
+			return &r.entry, true
 		}
 		size = starts[i]
 	}
@@ -151,18 +150,16 @@ func frameStarts(src io.ReaderAt, size int64) []int64 {
 	return starts
 }
 
-// lastEntry returns the last entry between the offsets from, where a frame begins, and size.
-func lastEntry(src Source, from, size int64) (*Entry, bool) {
-	r := NewReader(src, func() (int64, error) { return size, nil })
-	if r.limit = size; !r.detect() {
-		return nil, false
+// lastEntry returns a reader that has read the last entry between the offsets from, where a frame begins, and size.
+func lastEntry(src Source, from, size int64) (r *Reader, ok bool) {
+	start := func() {
+		r = NewReader(src, func() (int64, error) { return size, nil })
+		r.header = &Header{Pitap: Version}
+		if r.limit = size; from > 0 && r.detect() {
+			r.seek(from, -1)
+		}
 	}
-	r.header = &Header{Pitap: Version}
-	n := int64(-1)
-	if from == 0 {
-		n = 0
-	}
-	r.seek(from, n)
+	start()
 	var last []byte
 	for {
 		line, ok := r.line()
@@ -174,12 +171,10 @@ func lastEntry(src Source, from, size int64) (*Entry, bool) {
 		}
 	}
 	if r.last() || r.dec.parse(last, &r.entry) == nil && r.entry.N > 0 {
-		return &r.entry, true
+		return r, true
 	}
-	r.seek(from, n) // what comes last is no entry
-	found := false
-	for r.Next() {
-		found = true
+	for start(); r.Next(); { // the last line is no entry, or numbers must be counted
+		ok = true
 	}
-	return &r.entry, found
+	return r, ok
 }
