@@ -1,6 +1,10 @@
 package record
 
-import "time"
+import (
+	"time"
+
+	"pitap/record/scan"
+)
 
 // Stream names one of the three byte streams of a session.
 type Stream uint8
@@ -70,6 +74,8 @@ type Entry struct {
 	Note *Note // nil for records
 
 	Line []byte // the entry's own line in the capture without its LF; valid as long as Body
+
+	scanned scan.Result // of Body, when Form is Msg and the entry was read from a capture
 }
 
 // Note is what an entry says that is not a record. Only the fields of its kind are set.
@@ -93,14 +99,14 @@ type Note struct {
 
 // Totals are the figures of a whole capture, kept in its end note.
 type Totals struct {
-	Entries int64             // of the capture, the end note included
-	Streams map[string]Volume // by name of stream
-	Flagged map[string]int64  // records by flag
-	Lost    int64             // bytes that no entry holds
+	Entries int64             `json:"entries"`           // of the capture, the end note included
+	Streams map[string]Volume `json:"streams,omitempty"` // by name of stream
+	Flagged map[string]int64  `json:"flagged,omitempty"` // records by flag
+	Lost    int64             `json:"lost,omitempty"`    // bytes that no entry holds
 }
 
 // Volume counts what went through one stream.
 type Volume struct {
-	Records int64
-	Bytes   int64
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
 }

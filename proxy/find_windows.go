@@ -1,0 +1,28 @@
+package proxy
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// extensions gives the endings under which Windows looks for a program.
+func extensions(name string) []string {
+	if filepath.Ext(name) != "" {
+		return []string{""}
+	}
+	exts := os.Getenv("PATHEXT")
+	if exts == "" {
+		exts = ".com;.exe;.bat;.cmd"
+	}
+	return strings.Split(strings.ToLower(exts), ";")
+}
+
+func check(path string) (os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "exec", Path: path, Err: fs.ErrPermission}
+	}
+	return info, err
+}

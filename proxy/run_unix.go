@@ -1,0 +1,277 @@
+//go:build unix
+
+package proxy
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pitap/record"
+)
+
+// session is one run of an agent.
+type session struct {
+	cfg   *Config
+	agent *os.Process
+	// The process's ends of the agent's pipes.
+	stdin, stdout, stderr int
+
+	stopR, stopW int // closing stopW stops the pumps
+	client       *pump
+	outputs      [2]*pump // agent, stderr
+}
+
+// Run starts the agent, forwards until it has exited, and finishes the recorder. The error is a *FindError, or of the
+// system, when the agent could not be started; then nothing was forwarded.
+func Run(cfg Config) (Result, error) {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a broken pipe is an error of write, not the end
+	signals := catch()
+	defer signal.Stop(signals)
+	s := &session{cfg: &cfg}
+	exited := make(chan Result, 1)
+	started := make(chan error, 1)
+	go s.live(started, exited)
+	if err := <-started; err != nil {
+		s.failed(err)
+		return Result{}, err
+	}
+	if err := s.pump(); err != nil {
+		s.agent.Kill()
+		return <-exited, err
+	}
+	terminal := hasTerminal()
+	for {
+		select {
+		case sig := <-signals:
+			s.forward(sig, terminal)
+		case result := <-exited:
+			s.finish(result)
+			return result, nil
+		}
+	}
+}
+
+// live is the goroutine that starts the agent and waits for its end. It keeps its thread for that long: the agent is
+// killed when the thread that started it ends, so that no agent outlives a proxy that was killed.
+func (s *session) live(started chan<- error, exited chan<- Result) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := s.start()
+	started <- err
+	if err != nil {
+		return
+	}
+	state, err := s.agent.Wait()
+	if err != nil {
+		exited <- Result{Code: 1}
+		return
+	}
+	ws := state.Sys().(syscall.WaitStatus)
+	if ws.Signaled() {
+		exited <- Result{Code: -1, Signal: ws.Signal()}
+		return
+	}
+	exited <- Result{Code: ws.ExitStatus()}
+}
+
+// start makes the pipes and starts the agent, in a process group of its own.
+func (s *session) start() error {
+	var child [3]int
+	var err error
+	fail := func() error {
+		for _, fd := range []int{child[0], child[1], child[2], s.stdin, s.stdout, s.stderr} {
+			if fd > 2 {
+				unix.Close(fd)
+			}
+		}
+		return err
+	}
+	if child[0], s.stdin, err = pipe(); err != nil {
+		return fail()
+	}
+	if s.stdout, child[1], err = pipe(); err != nil {
+		return fail()
+	}
+	if s.stderr, child[2], err = pipe(); err != nil {
+		return fail()
+	}
+	attr := &syscall.ProcAttr{Dir: s.cfg.Dir, Env: s.cfg.Env, Files: []uintptr{uintptr(child[0]), uintptr(child[1]), uintptr(child[2])}, Sys: agentAttr()}
+	if attr.Env == nil {
+		attr.Env = syscall.Environ()
+	}
+	path, argv := s.cfg.Path, s.cfg.Argv
+	pid, err := syscall.ForkExec(path, argv, attr)
+	if errors.Is(err, syscall.ENOEXEC) { // as execvp does with a script that has no #!
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, argv[1:]...), attr)
+	}
+	if err != nil {
+		status := StatusNotExecutable
+		if errors.Is(err, syscall.ENOENT) {
+			status = StatusNotFound
+		}
+		err = &FindError{path, status, err}
+		return fail()
+	}
+	for _, fd := range child {
+		unix.Close(fd)
+	}
+	s.agent, err = os.FindProcess(pid)
+	return err
+}
+
+// failed records that the agent could not be started.
+func (s *session) failed(err error) {
+	if s.cfg.Started != nil {
+		s.cfg.Started(0)
+	}
+	code := 126
+	var find *FindError
+	if errors.As(err, &find) {
+		code = find.Status
+	}
+	s.cfg.note(record.Agent, record.Note{Kind: "exit", Code: &code, Error: err.Error()})
+	if s.cfg.Recorder != nil {
+		s.cfg.Recorder.Finish(finishing)
+	}
+}
+
+// pump starts the three pumps.
+func (s *session) pump() error {
+	var err error
+	if s.stopR, s.stopW, err = pipe(); err != nil {
+		return err
+	}
+	if s.cfg.Started != nil {
+		s.cfg.Started(s.agent.Pid)
+	}
+	s.client = newPump(s.cfg, record.Client, s.cfg.Stdin, ownOutput(s.stdin), s.stopR)
+	s.outputs[0] = newPump(s.cfg, record.Agent, s.stdout, newOutput(s.cfg.Stdout), s.stopR)
+	s.outputs[1] = newPump(s.cfg, record.Stderr, s.stderr, newOutput(s.cfg.Stderr), s.stopR)
+	go s.client.run()
+	go s.outputs[0].run()
+	go s.outputs[1].run()
+	return nil
+}
+
+// finish delivers what the agent has left behind, hands over what can't be delivered now, and ends the capture.
+func (s *session) finish(result Result) {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	waited := false
+	for _, p := range s.outputs {
+		if !waited {
+			select {
+			case <-p.done:
+			case <-timer.C:
+				waited = true
+			}
+		}
+	}
+	n := record.Note{Kind: "exit"}
+	if result.Signal != nil {
+		n.Signal = signalName(result.Signal)
+	} else {
+		n.Code = &result.Code
+	}
+	s.cfg.note(record.Agent, n)
+	unix.Close(s.stopW)
+	<-s.client.done
+	if left := len(s.client.rest); left > 0 {
+		s.cfg.noteAt(record.Client, s.client.off, record.Note{Kind: "undelivered", Bytes: int64(left)})
+	}
+	for _, p := range s.outputs {
+		<-p.done
+	}
+	s.hand()
+}
+
+// hand ends the capture; when pumps were stopped before their end, or the capture's file is too slow, it gives all that
+// is open to a detached copy of the program.
+func (s *session) hand() {
+	open := !s.outputs[0].ended || !s.outputs[1].ended
+	if open && len(s.cfg.Copy) == 0 {
+		s.wait()
+		open = false
+	}
+	var state *record.State
+	if r := s.cfg.Recorder; r != nil {
+		var err error
+		if open {
+			s.cfg.note(record.NoStream, record.Note{Kind: "handover"})
+			state, err = r.Suspend(finishing)
+		} else {
+			state, err = r.Finish(finishing)
+		}
+		if err != nil {
+			s.cfg.warn(err)
+		}
+	}
+	if !open && state == nil {
+		return
+	}
+	if err := s.detach(state); err != nil {
+		s.cfg.warn(err)
+		s.wait()
+	}
+}
+
+// wait delivers what is left in this process, however long that takes.
+func (s *session) wait() {
+	var err error
+	if s.stopR, s.stopW, err = pipe(); err != nil {
+		return
+	}
+	for i, p := range s.outputs {
+		if p.ended {
+			continue
+		}
+		next := newPump(s.cfg, p.stream, p.in, p.out, s.stopR)
+		next.rest, next.off = p.rest, p.off
+		s.outputs[i] = next
+		next.run()
+	}
+}
+
+// forward passes a signal on. Those that a terminal sends to a whole group go to the agent's whole group when there is
+// a terminal.
+func (s *session) forward(sig os.Signal, terminal bool) {
+	number := sig.(syscall.Signal)
+	to := "agent"
+	if terminal && (number == unix.SIGINT || number == unix.SIGQUIT || number == unix.SIGHUP || number == unix.SIGTSTP) {
+		to = "group"
+		unix.Kill(-s.agent.Pid, number)
+	} else {
+		s.agent.Signal(number)
+	}
+	s.cfg.note(record.NoStream, record.Note{Kind: "signal", Signal: signalName(number), To: to})
+	if number == unix.SIGTSTP {
+		stopSelf()
+	}
+}
+
+// hasTerminal tells whether this process has a controlling terminal.
+func hasTerminal() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+}
+
+func signalName(sig os.Signal) string {
+	number, ok := sig.(syscall.Signal)
+	if !ok {
+		return sig.String()
+	}
+	if name := unix.SignalName(number); name != "" {
+		return name
+	}
+	return realtimeName(number)
+}

@@ -1,0 +1,159 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// Capture is an open capture file.
+type Capture struct {
+	*Reader
+	Path string
+	file *os.File
+}
+
+// Open opens a capture for reading.
+func Open(path string) (*Capture, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a file: a capture is read from a file, not from a pipe or folder", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Capture{Reader: NewReader(f, func() (int64, error) { return fileSize(f) }), Path: path, file: f}, nil
+}
+
+func fileSize(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Close closes the file.
+func (c *Capture) Close() error { return c.file.Close() }
+
+// File is the open file.
+func (c *Capture) File() *os.File { return c.file }
+
+// Size returns the size of the file in bytes.
+func (c *Capture) Size() int64 {
+	size, _ := fileSize(c.file)
+	return size
+}
+
+// Live tells whether a recorder is still writing the capture.
+func (c *Capture) Live() bool {
+	locked, known := Locked(c.file)
+	if known {
+		return locked
+	}
+	h, err := c.Header()
+	return err == nil && !c.Ended() && h.alive()
+}
+
+// alive tells whether the process that wrote the header runs, where locks can't tell: same host, same boot, and a
+// process of that number.
+func (h *Header) alive() bool {
+	host, _ := os.Hostname()
+	return h.Host == host && h.Boot == BootID() && h.PID > 0 && processExists(h.PID)
+}
+
+// BootID identifies this boot of the system, "" where that is not known.
+func BootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil || len(b) < 36 {
+		return ""
+	}
+	return string(b[:36])
+}
+
+// Follow makes Next wait for more entries as long as the capture is live, or until stop is closed. What the recorder
+// flushed is seen within a few milliseconds.
+func (c *Capture) Follow(stop <-chan struct{}) {
+	ended := false
+	c.Wait = func() bool {
+		if c.Ended() || ended {
+			return false
+		}
+		timer := time.NewTimer(10 * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-stop:
+			return false
+		case <-timer.C:
+		}
+		ended = !c.Live() // then look once more for what was written before it ended
+		return true
+	}
+}
+
+// Condition says in words how a capture ends: "" when it is whole. To be asked when all entries were read.
+func (c *Capture) Condition() string {
+	switch {
+	case c.Ended():
+		return ""
+	case c.Live():
+		return "live: still being recorded"
+	case c.Torn():
+		return "cut: the file stops inside a frame"
+	}
+	return "cut: there is no end note"
+}
+
+// Last returns the last entry of a capture without reading all of it, and the number of bytes of its file. ok is false
+// when there is no entry. The entry is valid until the next call of any method.
+func (c *Capture) Last() (e *Entry, ok bool) {
+	size := c.Size()
+	start := int64(0)
+	if rows, err := ReadIndex(c.file, size); err == nil {
+		for _, r := range rows {
+			if r.Count > 0 {
+				start = r.Off
+			}
+		}
+	} else {
+		for off := int64(0); off < size; {
+			s, err := walk(c.file, off, size)
+			if err != nil || s.end <= off {
+				break
+			}
+			if !s.skippable {
+				start = off
+			}
+			off = s.end
+			if !s.whole {
+				break
+			}
+		}
+	}
+	tail := NewReader(c.file, func() (int64, error) { return size, nil })
+	tail.header = &Header{}
+	if start > 0 {
+		content, err := newFrameContent(c.file)
+		if err != nil {
+			return nil, false
+		}
+		content.pos, tail.content, tail.limit = start, content, size
+		tail.n = -1
+	} else if _, err := c.Header(); err != nil {
+		return nil, false
+	} else {
+		tail.header = nil
+	}
+	for tail.Next() {
+		ok = true
+	}
+	if !ok {
+		return nil, false
+	}
+	return &tail.entry, true
+}

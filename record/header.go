@@ -1,0 +1,117 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Version is the version of the capture format that this package writes, and the newest that it reads.
+const Version = 1
+
+// Header is the first line of a capture.
+type Header struct {
+	Pitap  int        `json:"pitap"`           // version of the format
+	Start  time.Time  `json:"start,omitzero"`  // wall time; every t counts from here
+	Argv   []string   `json:"argv,omitempty"`  // the agent's, as it was asked for, secrets masked
+	Cwd    string     `json:"cwd,omitempty"`   // where the session ran
+	Home   string     `json:"home,omitempty"`  // the user's home folder
+	Tmp    string     `json:"tmp,omitempty"`   // the folder for temporary files
+	Host   string     `json:"host,omitempty"`  // host name
+	Boot   string     `json:"boot,omitempty"`  // identifies the boot, so that pids can be believed
+	PID    int        `json:"pid,omitempty"`   // of the recorder
+	Agent  AgentInfo  `json:"agent,omitzero"`  // the program that was started
+	Client ClientInfo `json:"client,omitzero"` // the program that started the recorder
+	Label  string     `json:"label,omitempty"` // what the user called the session
+	Tool   string     `json:"tool,omitempty"`  // what wrote the capture
+	OS     string     `json:"os,omitempty"`    // "linux/amd64"
+	Cut    string     `json:"cut,omitempty"`   // fixtures: what was left out
+}
+
+// AgentInfo identifies the agent.
+type AgentInfo struct {
+	Path    string `json:"path,omitempty"`
+	Version string `json:"version,omitempty"` // of pi, from its package.json
+	PID     int    `json:"pid,omitempty"`
+}
+
+// ClientInfo identifies the client.
+type ClientInfo struct {
+	PID  int    `json:"pid,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// ErrVersion is wrapped by the error for a capture of a newer format.
+var ErrVersion = errors.New("newer capture format")
+
+// ErrNoCapture is wrapped by the error for a file that does not begin with a header.
+var ErrNoCapture = errors.New("not a capture")
+
+// maxHeader bounds a header line, in bytes.
+const maxHeader = 1 << 20
+
+// Encode returns the header as a line with its LF.
+func (h *Header) Encode() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(h); err != nil { // only strings, numbers and a time: a year past 9999 at worst
+		return fmt.Appendf(nil, "{\"pitap\":%d}\n", h.Pitap)
+	}
+	return b.Bytes()
+}
+
+// ParseHeader reads a header line, with or without LF. Errors wrap ErrNoCapture or ErrVersion.
+func ParseHeader(line []byte) (*Header, error) {
+	if len(line) > maxHeader {
+		return nil, fmt.Errorf("first line of %d bytes: %w", len(line), ErrNoCapture)
+	}
+	var h struct {
+		Pitap json.RawMessage `json:"pitap"`
+	}
+	if err := json.Unmarshal(line, &h); err != nil || h.Pitap == nil {
+		return nil, fmt.Errorf("first line is no header {\"pitap\":%d,...}: %w", Version, ErrNoCapture)
+	}
+	var version int
+	if err := json.Unmarshal(h.Pitap, &version); err != nil || version < 1 {
+		return nil, fmt.Errorf("header names the version %.20q: %w", h.Pitap, ErrNoCapture)
+	}
+	if version > Version {
+		return nil, fmt.Errorf("capture has format %d, this pitap reads up to %d; a newer pitap reads it: %w", version, Version, ErrVersion)
+	}
+	full := new(Header)
+	if err := json.Unmarshal(line, full); err != nil {
+		return nil, fmt.Errorf("header: %v: %w", err, ErrNoCapture)
+	}
+	return full, nil
+}
+
+// Mask replaces secrets in an argument list: values of flags whose names hold key, token or secret.
+func Mask(argv []string) []string {
+	out := make([]string, len(argv))
+	secret := false
+	for i, arg := range argv {
+		name, _, joined := strings.Cut(arg, "=")
+		switch {
+		case secret:
+			out[i], secret = "***", false
+			continue
+		case !strings.HasPrefix(arg, "-"):
+			out[i] = arg
+			continue
+		}
+		out[i] = arg
+		lower := strings.ToLower(name)
+		if strings.Contains(lower, "key") || strings.Contains(lower, "token") || strings.Contains(lower, "secret") {
+			if joined {
+				out[i] = name + "=***"
+			} else {
+				secret = true
+			}
+		}
+	}
+	return out
+}

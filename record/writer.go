@@ -1,0 +1,171 @@
+package record
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// writeSize is how much of entries is collected before it goes to the compressor, in bytes.
+const writeSize = 128 << 10
+
+// Writer lays entries into a capture file. It is not safe for concurrent use, and after an error everything fails until
+// Repair. It does not close the file.
+type Writer struct {
+	frames *frameWriter
+	rows   []FrameInfo // of the frames that are closed
+	lines  []byte      // entries that were not handed to frames
+	n      int64       // number of the latest entry
+	lost   int64       // bytes of records that no entry holds
+	err    error       // sticky
+
+	now  progress // with all that was added
+	safe progress // with what is in the file
+}
+
+// progress is what a writer knows of what it has written.
+type progress struct {
+	row     FrameInfo // of the open frame
+	streams [streamCount]Volume
+	flagged [32]int64          // records by bit of Flags
+	pos     [streamCount]int64 // behind the last byte of each stream
+}
+
+// NewWriter begins a capture in an empty file. With sync, each flush waits until the disk has the bytes.
+func NewWriter(f File, h *Header, sync bool) (*Writer, error) {
+	frames, err := newFrameWriter(f, 0, sync)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{frames: frames}
+	w.lines = append(w.lines, h.Encode()...)
+	return w, nil
+}
+
+// Add appends an entry under the next number, which it returns. The entry reaches the file with the next Flush.
+func (w *Writer) Add(e *Entry) int64 {
+	w.n++
+	e.N = w.n
+	w.lines = AppendEntry(w.lines, e)
+	w.now.count(e)
+	if len(w.lines) >= writeSize || w.frames.size+int64(len(w.lines)) >= frameSize {
+		w.push()
+	}
+	return e.N
+}
+
+func (p *progress) count(e *Entry) {
+	p.row.add(e)
+	if e.Note != nil {
+		return
+	}
+	p.pos[e.From] = max(p.pos[e.From], e.Off+int64(len(e.Body)+len(e.EOL)))
+	if e.Part && !e.Last {
+		return
+	}
+	v := &p.streams[e.From]
+	v.Records++
+	v.Bytes = p.pos[e.From]
+	for f := e.Flags; f != 0; f &= f - 1 {
+		p.flagged[bits.TrailingZeros32(uint32(f))]++
+	}
+}
+
+// push hands collected lines to the open frame, and closes it when it is full.
+func (w *Writer) push() {
+	if w.err == nil && len(w.lines) > 0 {
+		w.err = w.frames.write(w.lines)
+	}
+	w.lines = w.lines[:0]
+	if cap(w.lines) > 2*maxText {
+		w.lines = nil
+	}
+	if w.frames.size >= frameSize {
+		w.closeFrame()
+	}
+}
+
+func (w *Writer) closeFrame() {
+	if w.err != nil || w.frames.size == 0 {
+		return
+	}
+	w.now.row.Raw = w.frames.size
+	if w.err = w.frames.close(); w.err == nil {
+		w.closed()
+	}
+}
+
+// closed notes that the open frame has ended at the writer's position.
+func (w *Writer) closed() {
+	w.now.row.Size = w.frames.pos - w.now.row.Off
+	w.rows = append(w.rows, w.now.row)
+	w.now.row = FrameInfo{Off: w.frames.pos}
+	w.safe = w.now
+}
+
+// Flush brings all entries to the file.
+func (w *Writer) Flush() error {
+	w.push()
+	if w.err == nil && w.frames.size > 0 {
+		w.now.row.Raw = w.frames.size
+		if w.err = w.frames.flush(); w.err == nil {
+			w.safe = w.now
+		}
+	}
+	return w.err
+}
+
+// Repair makes the file whole after an error and clears it, so that entries can be added again. It returns the bytes of
+// records that had been added and are lost. If it fails it can be tried again.
+func (w *Writer) Repair() (lost [streamCount]int64, err error) {
+	open := w.frames.pos > w.frames.start
+	if err := w.frames.repair(); err != nil {
+		return lost, err
+	}
+	for i := range lost {
+		lost[i] = w.now.pos[i] - w.safe.pos[i]
+	}
+	w.lines, w.now, w.err = w.lines[:0], w.safe, nil
+	if open {
+		w.closed()
+	}
+	return lost, nil
+}
+
+// Lose counts bytes of records that no entry holds.
+func (w *Writer) Lose(bytes int64) { w.lost += bytes }
+
+// CloseFrame ends the open frame, so that all entries are in the file and another process can go on.
+func (w *Writer) CloseFrame() error {
+	w.push()
+	w.closeFrame()
+	return w.err
+}
+
+// End writes the end note with the totals, the index and the seek table.
+func (w *Writer) End(t int64) error {
+	w.Add(&Entry{T: t, Note: &Note{Kind: "end", Totals: w.totals()}})
+	if err := w.CloseFrame(); err != nil {
+		return err
+	}
+	index := appendIndex(nil, w.rows)
+	w.frames.out = appendSeekTable(append(w.frames.out, index...), w.rows, len(index))
+	if w.err = w.frames.put(); w.err != nil {
+		return fmt.Errorf("write index: %w", w.err)
+	}
+	return nil
+}
+
+func (w *Writer) totals() *Totals {
+	t := &Totals{Entries: w.n + 1, Streams: map[string]Volume{}, Flagged: map[string]int64{}, Lost: w.lost}
+	for s, v := range w.now.streams {
+		if v.Records > 0 {
+			t.Streams[Stream(s).String()] = v
+		}
+	}
+	for bit, n := range w.now.flagged {
+		if n > 0 {
+			t.Flagged[Flags(1 << bit).Names()[0]] = n
+		}
+	}
+	return t
+}
