@@ -43,6 +43,7 @@ type tool struct {
 func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
+		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"finish", "", "", runFinish},
 	}
