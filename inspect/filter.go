@@ -100,7 +100,7 @@ func (f *Filter) match(r *Row, v *Seen) bool {
 		return false
 	case len(f.IDs) > 0 && (v.ID == "" || !slices.ContainsFunc(f.IDs, func(p Pattern) bool { return p.match(v.ID) })):
 		return false
-	case f.Flagged && r.Flags == 0:
+	case f.Flagged && v.Flags == 0:
 		return false
 	case f.Since != nil && !f.Since.reached(r.N, r.T):
 		return false

@@ -57,9 +57,6 @@ func (s *Summarizer) Summary(r *Row, v *Seen, limit int) ([]byte, Tone) {
 	default:
 		tone = agentRecord(l, r, v)
 	}
-	if r.Note == nil && r.EOL == "" && !r.Open && !r.Broken {
-		l.add(" (no line end)")
-	}
 	return l.done(), tone
 }
 
@@ -155,6 +152,8 @@ func agentRecord(l *line, r *Row, v *Seen) Tone {
 			l.add(", will retry")
 		}
 		return Plain
+	case "agent_settled":
+		return settled(l, r, v)
 	case "queue_update":
 		queue(l, r)
 		return Plain
@@ -167,19 +166,28 @@ func agentRecord(l *line, r *Row, v *Seen) Tone {
 
 // event is any other event: its members, and how long it took to come.
 func event(l *line, r *Row, v *Seen) Tone {
-	l.members(r.Body, each, "type", "id")
 	tone := Plain
 	m := pick(r.Body, "errorMessage", "finalError", "error", "aborted")
 	if m[0] != nil || m[1] != nil || m[2] != nil {
 		tone = Bad
 	}
 	if v.Took >= 0 {
+		l.add("after ", text.Duration(v.Took))
+	}
+	l.members(r.Body, each, "type", "id")
+	return tone
+}
+
+// settled is the end of a run.
+func settled(l *line, r *Row, v *Seen) Tone {
+	tone := Plain
+	if string(pick(r.Body, "aborted")[0]) == "true" {
+		l.add("aborted")
+		tone = Bad
+	}
+	if v.Took >= 0 {
 		l.sep(", ")
-		if v.head.Type == "agent_settled" {
-			l.add("the run took ", text.Duration(v.Took))
-		} else {
-			l.add("after ", text.Duration(v.Took))
-		}
+		l.add("the run took ", text.Duration(v.Took))
 	}
 	return tone
 }
@@ -206,8 +214,12 @@ func response(l *line, r *Row, v *Seen) Tone {
 		l.text(m[2], l.limit)
 	}
 	if len(m[1]) > 0 {
-		l.add(": ")
-		data(l, v.head.Command, m[1])
+		inner := &line{limit: l.room()}
+		data(inner, v.head.Command, m[1])
+		if len(inner.b) > 0 {
+			l.add(": ")
+			l.raw(inner.done())
+		}
 	}
 	return tone
 }
@@ -222,11 +234,8 @@ func data(l *line, command string, token []byte) {
 		m := pick(token, "exitCode", "output")
 		l.add("exit ")
 		l.value(m[0], each)
-		l.add(" ")
 	}
-	inner := &line{limit: l.room()}
-	inner.members(token, each)
-	l.raw(inner.done())
+	l.members(token, each)
 }
 
 // update is a message_update.
