@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -262,5 +263,11 @@ func untilWithin(t *testing.T, limit time.Duration, what string, done func() boo
 	}
 }
 
-// gone tells whether there is no such process any more, not even an exit status that nobody has taken.
-func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// gone tells whether a process has ended. Who inherited it may not have taken its exit status yet.
+func gone(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && bytes.Contains(stat, []byte(") Z "))
+}
