@@ -53,6 +53,7 @@ func commands() []command {
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},
 		{"mend", "CAPTURE", "make a capture that was cut whole for other programs", runMend},
+		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},
 		{"finish", "", "", runFinish},
 	}
 }
@@ -65,6 +66,9 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	t := &tool{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, self: "pitap"}
 	if len(args) > 0 {
 		t.self = args[0]
+	}
+	if isPi(t.self) {
+		return t.status(t.asPi(args[1:]))
 	}
 	return t.status(t.dispatch(args[min(1, len(args)):]))
 }
