@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -46,3 +47,6 @@ func (t *tool) condition(c *record.Capture) error {
 	}
 	return nil
 }
+
+// visible makes text from a capture safe to print.
+func visible(s string) string { return text.VisibleString(s) }

@@ -12,6 +12,27 @@ import (
 // AppendEntry appends the line of an entry, with its LF. Body must suit Form: JSON without LF and CR for Msg, UTF-8 for
 // Text.
 func AppendEntry(dst []byte, e *Entry) []byte {
+	dst = appendHead(dst, e)
+	if e.Note != nil {
+		return dst
+	}
+	switch e.Form {
+	case Msg:
+		dst = append(dst, e.Body...)
+	case Text:
+		dst = scan.AppendQuote(dst, e.Body)
+	default:
+		dst = append(dst, '"')
+		dst = base64.StdEncoding.AppendEncode(dst, e.Body)
+		dst = append(dst, '"')
+	}
+	return append(dst, entryTail...)
+}
+
+const entryTail = "}\n"
+
+// appendHead appends what stands before the bytes of a record, or the whole line of a note.
+func appendHead(dst []byte, e *Entry) []byte {
 	dst = append(dst, `{"n":`...)
 	dst = strconv.AppendInt(dst, e.N, 10)
 	dst = append(dst, `,"t":`...)
@@ -53,17 +74,11 @@ func AppendEntry(dst []byte, e *Entry) []byte {
 	}
 	switch e.Form {
 	case Msg:
-		dst = append(dst, `,"msg":`...)
-		dst = append(dst, e.Body...)
+		return append(dst, `,"msg":`...)
 	case Text:
-		dst = append(dst, `,"text":`...)
-		dst = scan.AppendQuote(dst, e.Body)
-	default:
-		dst = append(dst, `,"base64":"`...)
-		dst = base64.StdEncoding.AppendEncode(dst, e.Body)
-		dst = append(dst, '"')
+		return append(dst, `,"text":`...)
 	}
-	return append(dst, '}', '\n')
+	return append(dst, `,"base64":`...)
 }
 
 func appendComma(dst []byte, i int) []byte {

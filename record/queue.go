@@ -55,6 +55,7 @@ func (q *queue) put(from Stream, p []byte) (t int64) {
 	}
 	if !q.losing && !q.fits(len(p), queueSpare) {
 		q.wait(len(p))
+		t = q.clock() // others may have put meanwhile
 	}
 	if q.losing || !q.fits(len(p), queueSpare) {
 		q.losing = true

@@ -14,6 +14,7 @@ const (
 	flushDelay = 40 * time.Millisecond
 	lagLimit   = 100 * time.Millisecond // a file that is further behind says so in a note
 	retryDelay = 500 * time.Millisecond // after an error of the file
+	maxHeld    = 1000                   // notes that are kept until the file works again
 )
 
 // Config says how a Recorder works.
@@ -46,6 +47,7 @@ type Recorder struct {
 	broken    bool // the recorder has panicked: nothing is recorded any more
 	failing   error
 	dropped   [streamCount]int64 // while failing
+	held      []Entry            // notes, while failing
 	retry     time.Time
 	lag       int64 // the greatest in the present stretch of lag, nanoseconds
 	clockSkew time.Duration
@@ -200,6 +202,12 @@ func (r *Recorder) drop(it item) {
 		for i := range r.dropped {
 			r.dropped[i] += gapCount(it.p, i)
 		}
+	case itemNote:
+		var e Entry
+		if parseNote(it.p, &e) == nil && len(r.held) < maxHeld {
+			e.T = it.t
+			r.held = append(r.held, e)
+		}
 	}
 }
 
@@ -297,6 +305,10 @@ func (r *Recorder) recover() {
 	skipped := r.dropped
 	r.failing, r.err, r.dropped = nil, nil, [streamCount]int64{}
 	r.gap(t, lost, skipped, why)
+	for i := range r.held {
+		r.w.Add(&r.held[i])
+	}
+	r.held = nil
 	if err := r.w.Flush(); err != nil {
 		r.failing = err
 		r.dropped = lost

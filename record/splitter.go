@@ -38,6 +38,9 @@ type Splitter struct {
 	cuts    []Cut
 	more    int64 // cuts beyond maxCuts
 	entry   Entry
+
+	longest int // pending record since the last flush, in bytes
+	quiet   int // flushes since a long one
 }
 
 // NewSplitter returns a splitter at the beginning of a stream.
@@ -103,11 +106,23 @@ func (s *Splitter) hold(t int64, p []byte) {
 // Flush writes what is known of a pending record as parts. Readers skip them when the whole record follows.
 func (s *Splitter) Flush() {
 	if !s.open() {
+		s.shrink()
 		return
 	}
 	s.flush(s.last)
 	if s.partial {
 		s.forget()
+	}
+}
+
+// shrink gives the memory of a long record back when no other long one has followed for some flushes.
+func (s *Splitter) shrink() {
+	if cap(s.pending) <= maxText || s.longest > maxText {
+		s.longest, s.quiet = 0, 0
+		return
+	}
+	if s.quiet++; s.quiet > 50 {
+		s.pending = nil
 	}
 }
 
@@ -143,10 +158,9 @@ func (s *Splitter) forget() {
 
 // complete ends the pending record.
 func (s *Splitter) complete(t int64, eol string) {
+	s.longest = max(s.longest, len(s.pending))
 	switch {
-	case !s.partial && s.written == 0:
-		s.record(t, s.pending, eol)
-	case !s.partial && s.fits():
+	case !s.partial && (s.written == 0 || s.fits()):
 		s.record(t, s.pending, eol)
 	default:
 		rest := s.pending[s.written:]
@@ -173,9 +187,6 @@ func (s *Splitter) fits() bool {
 }
 
 func (s *Splitter) reset() {
-	if cap(s.pending) > 2*maxText {
-		s.pending = nil
-	}
 	s.pending, s.parts, s.cuts = s.pending[:0], s.parts[:0], s.cuts[:0]
 	s.start, s.gone, s.written, s.more, s.partial = s.off, 0, 0, 0, false
 }

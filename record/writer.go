@@ -45,8 +45,14 @@ func NewWriter(f File, h *Header, sync bool) (*Writer, error) {
 func (w *Writer) Add(e *Entry) int64 {
 	w.n++
 	e.N = w.n
-	w.lines = AppendEntry(w.lines, e)
 	w.now.count(e)
+	if e.Form == Msg && len(e.Body) >= writeSize { // without a copy
+		w.lines = appendHead(w.lines, e)
+		w.write(e.Body)
+		w.lines = append(w.lines, entryTail...)
+	} else {
+		w.lines = AppendEntry(w.lines, e)
+	}
 	if len(w.lines) >= writeSize || w.frames.size+int64(len(w.lines)) >= frameSize {
 		w.push()
 	}
@@ -70,15 +76,20 @@ func (p *progress) count(e *Entry) {
 	}
 }
 
-// push hands collected lines to the open frame, and closes it when it is full.
-func (w *Writer) push() {
+// write hands collected lines, and more behind them, to the open frame.
+func (w *Writer) write(more []byte) {
 	if w.err == nil && len(w.lines) > 0 {
 		w.err = w.frames.write(w.lines)
 	}
-	w.lines = w.lines[:0]
-	if cap(w.lines) > 2*maxText {
-		w.lines = nil
+	if w.err == nil && len(more) > 0 {
+		w.err = w.frames.write(more)
 	}
+	w.lines = w.lines[:0]
+}
+
+// push hands collected lines to the open frame, and closes it when it is full.
+func (w *Writer) push() {
+	w.write(nil)
 	if w.frames.size >= frameSize {
 		w.closeFrame()
 	}

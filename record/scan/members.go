@@ -97,7 +97,7 @@ func (m *Members) Next() bool {
 func (m *Members) value(raw int) bool {
 	m.Raw = raw
 	m.Start = skipBlank(m.b, raw)
-	m.Result = Result{Valid: true, JSON: true, ErrAt: -1}
+	m.Result = Result{Valid: true, JSON: true, ErrAt: -1, End: EndWhole, JSONErrAt: -1, UTF8ErrAt: -1}
 	if m.End = shortString(m.b, m.Start); m.End >= 0 {
 		m.Result.Kind = KindString
 	} else if m.End = shortNumber(m.b, m.Start); m.End >= 0 {
