@@ -64,7 +64,7 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	hideArgs()
-	cfg := proxy.Config{Path: r.path, Argv: r.argv, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current}
+	cfg := proxy.Config{Path: r.path, Argv: r.argv, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current, Sync: r.sync}
 	if self, err := os.Executable(); err == nil {
 		cfg.Copy = []string{self, "finish"}
 	}
