@@ -46,7 +46,7 @@ func (s *sandbox) recordedSession() recorded {
 		if len(found) != 1 {
 			return false
 		}
-		c = readCapture(s.t, found[0].Path)
+		c = readRecorded(s.t, found[0].Path)
 		return c.whole
 	})
 	return c

@@ -189,7 +189,7 @@ func (s *sandbox) captures(dir string) []recorded {
 	}
 	var out []recorded
 	for i := len(found) - 1; i >= 0; i-- {
-		out = append(out, readCapture(s.t, found[i].Path))
+		out = append(out, readRecorded(s.t, found[i].Path))
 	}
 	return out
 }
@@ -204,7 +204,7 @@ func (s *sandbox) capture(dir string) recorded {
 	return all[0]
 }
 
-func readCapture(t *testing.T, path string) recorded {
+func readRecorded(t *testing.T, path string) recorded {
 	t.Helper()
 	c, err := record.Open(path)
 	if err != nil {
