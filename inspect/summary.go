@@ -60,7 +60,7 @@ func (s *Summarizer) Summary(r *Row, v *Seen, limit int) ([]byte, Tone) {
 
 // state says what is missing of a record.
 func state(l *line, r *Row) {
-	if r.Missing > 0 {
+	if r.Missing > 0 && r.Parts() {
 		l.add(text.Count(r.Missing), " bytes before this were not recorded; ")
 	}
 	switch {

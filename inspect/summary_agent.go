@@ -12,7 +12,7 @@ func agentRecord(l *line, r *Row, v *Seen) Tone {
 	case "response":
 		return response(l, r, v)
 	case "message_update":
-		update(l, r, v)
+		messageUpdate(l, r, v)
 		return Plain
 	case "message_start", "message_end":
 		return message(l, pick(r.Body, "message")[0], typ == "message_start")

@@ -7,8 +7,8 @@ import (
 	"pitap/inspect/text"
 )
 
-// update is a message_update.
-func update(l *line, r *Row, v *Seen) {
+// messageUpdate is a message_update.
+func messageUpdate(l *line, r *Row, v *Seen) {
 	m := pick(pick(r.Body, "assistantMessageEvent")[0], "delta", "content", "toolCall", "toolName", "id", "contentIndex")
 	switch {
 	case m[0] != nil:
