@@ -123,8 +123,11 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 		starts = frameStarts(c.file, size)
 	}
 	for i := len(starts) - 1; i >= 0; i-- {
-		if e, ok = lastEntry(c.file, starts[i], size); ok {
-			return e, true
+		r, ok := lastEntry(c.file, starts[i], size)
+		c.torn = c.torn || r.torn
+		c.damage = append(c.damage, r.damage...)
+		if ok {
+			return &r.entry, true
 		}
 		size = starts[i]
 	}
@@ -151,11 +154,11 @@ func frameStarts(src io.ReaderAt, size int64) []int64 {
 	return starts
 }
 
-// lastEntry returns the last entry between the offsets from, where a frame begins, and size.
-func lastEntry(src Source, from, size int64) (*Entry, bool) {
-	r := NewReader(src, func() (int64, error) { return size, nil })
+// lastEntry reads the last entry between the offsets from, where a frame begins, and size.
+func lastEntry(src Source, from, size int64) (r *Reader, ok bool) {
+	r = NewReader(src, func() (int64, error) { return size, nil })
 	if r.limit = size; !r.detect() {
-		return nil, false
+		return r, false
 	}
 	r.header = &Header{Pitap: Version}
 	n := int64(-1)
@@ -169,17 +172,17 @@ func lastEntry(src Source, from, size int64) (*Entry, bool) {
 		if !ok {
 			break
 		}
-		if !blank(line) {
+		if !blankLine(line) {
 			last = append(last[:0], line...)
 		}
 	}
 	if r.last() || r.dec.parse(last, &r.entry) == nil && r.entry.N > 0 {
-		return &r.entry, true
+		return r, true
 	}
 	r.seek(from, n) // what comes last is no entry
 	found := false
 	for r.Next() {
 		found = true
 	}
-	return &r.entry, found
+	return r, found
 }
