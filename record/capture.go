@@ -12,6 +12,8 @@ type Capture struct {
 	*Reader
 	Path string
 	file *os.File
+
+	spare []byte // room for Last, which gives it back
 }
 
 // Open opens a capture for reading.
@@ -123,7 +125,8 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 		starts = frameStarts(c.file, size)
 	}
 	for i := len(starts) - 1; i >= 0; i-- {
-		r, ok := lastEntry(c.file, starts[i], size)
+		r, ok := lastEntry(c.file, starts[i], size, c.spare)
+		c.spare = r.buf
 		c.torn = c.torn || r.torn
 		c.damage = append(c.damage, r.damage...)
 		if ok {
@@ -154,9 +157,11 @@ func frameStarts(src io.ReaderAt, size int64) []int64 {
 	return starts
 }
 
-// lastEntry reads the last entry between the offsets from, where a frame begins, and size.
-func lastEntry(src Source, from, size int64) (r *Reader, ok bool) {
+// lastEntry reads the last entry between the offsets from, where a frame begins, and size. The reader uses the bytes of
+// spare.
+func lastEntry(src Source, from, size int64, spare []byte) (r *Reader, ok bool) {
 	r = NewReader(src, func() (int64, error) { return size, nil })
+	r.buf = spare[:0]
 	if r.limit = size; !r.detect() {
 		return r, false
 	}

@@ -26,6 +26,8 @@ type Glance struct {
 type Glancer struct {
 	dec *zstd.Decoder
 	buf []byte
+
+	spare []byte // of Capture.Last
 }
 
 // NewGlancer returns a Glancer. Close frees its memory.
@@ -61,12 +63,14 @@ func (g *Glancer) look(c *Capture) (*Glance, error) {
 		return v, err
 	}
 	c.header = v.Header
+	c.spare = g.spare
 	var ok bool
 	if v.Last, ok = c.Last(); ok {
 		v.Last.Body, v.Last.Line, v.Last.Cuts = nil, nil, nil // what a list needs must not keep the buffer
 	} else {
 		v.Last = nil
 	}
+	g.spare = c.spare
 	v.Torn, v.Damaged = c.torn, len(c.damage) > 0
 	v.Ended = v.Last != nil && v.Last.Note != nil && v.Last.Note.Kind == "end"
 	c.ended = v.Ended
