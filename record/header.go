@@ -64,11 +64,15 @@ func (h *Header) Encode() []byte {
 	return b.Bytes()
 }
 
+// bom is the byte order mark that some editors put before a text.
+const bom = "\xEF\xBB\xBF"
+
 // ParseHeader reads a header line, with or without LF. Errors wrap ErrNoCapture or ErrVersion.
 func ParseHeader(line []byte) (*Header, error) {
 	if len(line) > maxHeader {
 		return nil, fmt.Errorf("first line of %d bytes: %w", len(line), ErrNoCapture)
 	}
+	line = bytes.TrimPrefix(line, []byte(bom))
 	var h struct {
 		Pitap json.RawMessage `json:"pitap"`
 	}
