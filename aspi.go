@@ -26,14 +26,19 @@ func (t *tool) asPi(args []string) error {
 	if err != nil {
 		return err
 	}
+	r := s.recording
 	name := s.agent
-	if v := t.getenv("PITAP_AGENT"); v != "" {
+	switch v := t.getenv("PITAP_AGENT"); {
+	case v != "":
 		name = v
-	}
-	if name == "" {
+	case name != "":
+		r.hint = "; run pitap shim again to find pi where it is now"
+	default:
 		name = "pi"
 	}
-	r := s.recording
+	if err := notItself(name); err != nil {
+		return err
+	}
 	if t.getenv("PITAP_DIR") != "" {
 		r.dir = ""
 	}
@@ -42,18 +47,17 @@ func (t *tool) asPi(args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.morePath = s.path
-	off := t.getenv("PITAP_OFF") == "1"
-	if off || !isRPC(args) {
+	if t.isOff() || !isRPC(args) {
 		return t.passOn(r)
 	}
 	if err := replayMode(t.getenv); err != nil {
 		return err
 	}
-	if err := notItself(name); err != nil {
-		return err
-	}
 	return t.record(r)
 }
+
+// isOff tells whether the user wants no recording at all, whatever is set up.
+func (t *tool) isOff() bool { return t.getenv("PITAP_OFF") == "1" }
 
 // replayMode is for the replayer, which this version does not have.
 func replayMode(getenv func(string) string) error {
@@ -88,12 +92,9 @@ func isRPC(args []string) bool {
 
 // passOn becomes the agent. It returns only where that fails, or where the system knows no exec.
 func (t *tool) passOn(r recording) error {
-	if err := notItself(r.argv[0]); err != nil {
-		return err
-	}
 	path, err := findAgent(r.argv[0], t.getenv("PATH"))
 	if err != nil {
-		return statusError{findStatus(err), err}
+		return statusError{findStatus(err), fmt.Errorf("%w%s", err, r.hint)}
 	}
 	env, err := t.agentEnv(path)
 	if err != nil {

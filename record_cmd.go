@@ -30,6 +30,7 @@ type recording struct {
 	argv   []string // of the agent
 
 	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
+	hint     string // ends the message when the agent is not found
 }
 
 // recordFlags defines the flags that are kept in a shim's pitap.json, too.
@@ -58,6 +59,9 @@ func runRecord(t *tool, args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.out, r.dir, r.label = strings.Clone(r.out), strings.Clone(r.dir), strings.Clone(r.label)
+	if t.isOff() {
+		return t.passOn(r)
+	}
 	return t.record(r)
 }
 
@@ -69,7 +73,7 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	if r.path, err = findAgent(r.argv[0], t.getenv("PATH")); err != nil {
-		return t.unstarted(r, err)
+		return t.unstarted(r, fmt.Errorf("%w%s", err, r.hint))
 	}
 	start := time.Now()
 	capture, err := t.newCapture(r, start)
