@@ -55,7 +55,11 @@ func runRecord(t *tool, args []string) error {
 // record runs the agent under a recorder and returns its status.
 func (t *tool) record(r recording) error {
 	var err error
-	if r.path, err = proxy.Find(r.argv[0], t.getenv("PATH"), sameFile()); err != nil {
+	path, set := os.LookupEnv("PATH")
+	if !set {
+		path = proxy.DefaultPath
+	}
+	if r.path, err = proxy.Find(r.argv[0], path, sameFile()); err != nil {
 		return t.unstarted(r, err)
 	}
 	start := time.Now()
@@ -68,7 +72,10 @@ func (t *tool) record(r recording) error {
 	if self, err := os.Executable(); err == nil {
 		cfg.Copy = []string{self, "finish"}
 	}
-	cfg.Started = capture.started
+	cfg.Started = func(pid int) {
+		proxy.CloseInherited()
+		capture.started(pid)
+	}
 	cfg.Recorder = record.NewRecorder(record.Config{
 		Open:  capture.open,
 		Gone:  capture.gone,

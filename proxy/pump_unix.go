@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -200,4 +201,25 @@ func closeEnd(fd int) {
 	}
 	dup2(null, fd)
 	unix.Close(null)
+}
+
+// CloseInherited closes what the process was given besides its three standard streams. The agent has it, too, and whoever
+// passed it waits for the agent alone to close it. All files that this program opens are closed on exec, which tells them
+// apart.
+func CloseInherited() {
+	dir, err := os.Open(descriptors)
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	dir.Close()
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }

@@ -109,7 +109,7 @@ func (s *session) start() error {
 	path, argv := s.cfg.Path, s.cfg.Argv
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if errors.Is(err, syscall.ENOEXEC) { // as execvp does with a script that has no #!
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, argv[1:]...), attr)
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
 	if err != nil {
 		status := StatusNotExecutable
