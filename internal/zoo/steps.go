@@ -126,8 +126,8 @@ func Records(n, size int) []byte {
 func appendRecord(b []byte, i, size int) []byte {
 	end := len(b) + size
 	b = fmt.Appendf(b, `{"type":"flood","n":%d,"pad":"`, i)
-	for len(b) < end-3 {
-		b = append(b, "abcdefgh"[len(b)%8])
+	for left := end - 3 - len(b); left > 0; left-- {
+		b = append(b, "abcdefgh"[left%8])
 	}
 	return append(b, "\"}\n"...)
 }
