@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -124,6 +125,7 @@ type capture struct {
 	r      recording
 	header record.Header
 	pid    chan int // of the agent
+	said   atomic.Pointer[string]
 
 	mu   sync.Mutex
 	file *os.File // nil until it could be made
@@ -208,11 +210,14 @@ func (c *capture) current() *os.File {
 	return c.file
 }
 
-// warn says on stderr what happened to the recording, without ever waiting for it.
+// warn says on stderr what happened to the recording, without ever waiting for it. What was said just now is not said
+// again: the recorder tells it, and the end of the session once more.
 func (c *capture) warn(err error) {
-	if !c.r.quiet {
-		proxy.Say(2, fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  ")))
+	text := fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	if last := c.said.Swap(&text); c.r.quiet || last != nil && *last == text {
+		return
 	}
+	proxy.Say(2, text)
 }
 
 func (t *tool) header(r recording, start time.Time) record.Header {

@@ -21,6 +21,9 @@ type pump struct {
 	in     int
 	out    *output
 	stop   int // becomes readable when the pump is to stop where it is
+	// gone, if not nil, is closed when the agent has exited: then out stays open at the end of the stream, for Run to
+	// close, since there may be warnings to come.
+	gone <-chan struct{}
 
 	buf   [chunk]byte
 	poll  [3]unix.PollFd
@@ -93,7 +96,27 @@ func (p *pump) end(err error) {
 		n.Error = err.Error()
 	}
 	p.cfg.note(p.stream, n)
+	if p.agentGone() {
+		p.ended = true
+		closeEnd(p.in)
+		return
+	}
 	p.close()
+}
+
+// agentGone tells whether the stream has ended because the agent has exited.
+func (p *pump) agentGone() bool {
+	if p.gone == nil {
+		return false
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 func (p *pump) close() {
