@@ -24,6 +24,9 @@ import (
 
 const ms = time.Millisecond
 
+// long asks for the sizes and times that take minutes.
+var long = os.Getenv("PITAP_TEST_LONG") == "1"
+
 // The test binary is also pitap and the agents, when it is started under their names.
 var bin string // folder with pitap and zoo
 

@@ -24,9 +24,12 @@ type pump struct {
 	// gone, if not nil, is closed when the agent has exited: then out stays open at the end of the stream, for Run to
 	// close, since there may be warnings to come.
 	gone <-chan struct{}
+	// answers are the pumps that carry what the agent says to what this one carries: a client that closes its end of
+	// one and then sends something must find the agent's end closed, too.
+	answers []*pump
 
 	buf   [chunk]byte
-	poll  [3]unix.PollFd
+	poll  [5]unix.PollFd
 	off   int64  // bytes delivered
 	rest  []byte // read and not delivered, when the pump was stopped
 	ended bool   // nothing more to do: the stream or its reader has ended
@@ -62,8 +65,12 @@ func (p *pump) run() {
 // read waits for bytes. It returns false when the pump is over.
 func (p *pump) read() (int, bool) {
 	for {
-		p.poll = [3]unix.PollFd{{Fd: int32(p.in), Events: unix.POLLIN}, {Fd: int32(p.out.fd)}, {Fd: int32(p.stop), Events: unix.POLLIN}}
-		if _, err := unix.Poll(p.poll[:], -1); err != nil {
+		fds := append(p.poll[:0], unix.PollFd{Fd: int32(p.in), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.out.fd)},
+			unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
+		for _, a := range p.answers {
+			fds = append(fds, unix.PollFd{Fd: a.watched()})
+		}
+		if _, err := unix.Poll(fds, -1); err != nil {
 			if err == unix.EINTR || err == unix.EAGAIN {
 				continue
 			}
@@ -77,6 +84,14 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
+		for i, a := range p.answers {
+			if fds[3+i].Revents != 0 {
+				<-a.done // soon: it sees the same
+			}
+		}
+		if p.poll[0].Revents == 0 {
+			continue
+		}
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
@@ -86,6 +101,16 @@ func (p *pump) read() (int, bool) {
 		}
 		p.end(err)
 		return 0, false
+	}
+}
+
+// watched is the descriptor that tells whether the pump's reader is there, or -1 when the pump is over.
+func (p *pump) watched() int32 {
+	select {
+	case <-p.done:
+		return -1
+	default:
+		return int32(p.out.fd)
 	}
 }
 
@@ -191,7 +216,8 @@ func (p *pump) wait(b []byte, s *stall) bool {
 	if !s.noted {
 		timeout = int(max(0, stallAfter-time.Since(s.began)).Milliseconds()) + 1
 	}
-	p.poll = [3]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLOUT}, {Fd: int32(p.stop), Events: unix.POLLIN}}
+	p.poll[0] = unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLOUT}
+	p.poll[1] = unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN}
 	n, err := unix.Poll(p.poll[:2], timeout)
 	switch {
 	case err != nil && err != unix.EINTR && err != unix.EAGAIN:

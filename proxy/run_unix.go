@@ -159,6 +159,7 @@ func (s *session) pump() error {
 	s.outputs[0] = newPump(s.cfg, record.Agent, s.stdout, newOutput(s.cfg.Stdout), s.stopR)
 	s.outputs[1] = newPump(s.cfg, record.Stderr, s.stderr, newOutput(s.cfg.Stderr), s.stopR)
 	s.outputs[1].gone = s.gone
+	s.client.answers = s.outputs[:]
 	go s.client.run()
 	go s.outputs[0].run()
 	go s.outputs[1].run()
