@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -72,7 +73,11 @@ func (t *tool) record(r recording) error {
 	if err != nil {
 		return err
 	}
-	if r.path, err = findAgent(r.argv[0], t.getenv("PATH")); err != nil {
+	path, set := os.LookupEnv("PATH")
+	if !set {
+		path = proxy.DefaultPath
+	}
+	if r.path, err = findAgent(r.argv[0], path); err != nil {
 		return t.unstarted(r, fmt.Errorf("%w%s", err, r.hint))
 	}
 	start := time.Now()
@@ -87,6 +92,7 @@ func (t *tool) record(r recording) error {
 		cfg.Copy = []string{self, "finish"}
 	}
 	cfg.Started = func(pid int) {
+		proxy.CloseInherited()
 		capture.started(pid)
 		parent.watch(pid, cfg.Recorder)
 	}
@@ -139,6 +145,7 @@ type capture struct {
 	r      recording
 	header record.Header
 	pid    chan int // of the agent
+	said   atomic.Pointer[string]
 
 	mu   sync.Mutex
 	file *os.File // nil until it could be made
@@ -223,11 +230,14 @@ func (c *capture) current() *os.File {
 	return c.file
 }
 
-// warn says on stderr what happened to the recording, without ever waiting for it.
+// warn says on stderr what happened to the recording, without ever waiting for it. What was said just now is not said
+// again: the recorder tells it, and the end of the session once more.
 func (c *capture) warn(err error) {
-	if !c.r.quiet {
-		proxy.Say(2, fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  ")))
+	text := fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	if last := c.said.Swap(&text); c.r.quiet || last != nil && *last == text {
+		return
 	}
+	proxy.Say(2, text)
 }
 
 func (t *tool) header(r recording, start time.Time) record.Header {
