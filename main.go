@@ -44,6 +44,7 @@ func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
+		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},
 		{"finish", "", "", runFinish},
 	}
 }
@@ -56,6 +57,9 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	t := &tool{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, self: "pitap"}
 	if len(args) > 0 {
 		t.self = args[0]
+	}
+	if isPi(t.self) {
+		return t.status(t.asPi(args[1:]))
 	}
 	return t.status(t.dispatch(args[min(1, len(args)):]))
 }

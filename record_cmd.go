@@ -12,6 +12,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/spf13/pflag"
+
 	"pitap/proxy"
 	"pitap/record"
 )
@@ -26,18 +28,25 @@ type recording struct {
 	quiet  bool
 	path   string   // of the agent
 	argv   []string // of the agent
+
+	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
 }
 
-func runRecord(t *tool, args []string) error {
-	var r recording
-	f := t.flags("record")
-	f.SetInterspersed(false)
+// recordFlags defines the flags that are kept in a shim's pitap.json, too.
+func (r *recording) recordFlags(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "output", "o", "", "write the capture to `FILE` (FILE-2, ... if it exists)")
 	f.StringVar(&r.dir, "dir", "", "write the capture to the folder `DIR`")
 	f.BoolVar(&r.strict, "strict", false, "refuse to start when the capture can't be written")
 	f.BoolVar(&r.sync, "sync", false, "make every flush reach the disk: survives a power loss")
 	f.StringVar(&r.label, "name", "", "a `LABEL` for the session, shown by ls")
 	f.BoolVar(&r.quiet, "quiet", false, "say nothing on stderr, whatever happens to the recording")
+}
+
+func runRecord(t *tool, args []string) error {
+	var r recording
+	f := t.flags("record")
+	f.SetInterspersed(false)
+	r.recordFlags(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
@@ -54,8 +63,12 @@ func runRecord(t *tool, args []string) error {
 
 // record runs the agent under a recorder and returns its status.
 func (t *tool) record(r recording) error {
-	var err error
-	if r.path, err = proxy.Find(r.argv[0], t.getenv("PATH"), sameFile()); err != nil {
+	parent := takeParent(t.getenv)
+	env, err := t.agentEnv(r.argv[0])
+	if err != nil {
+		return err
+	}
+	if r.path, err = findAgent(r.argv[0], t.getenv("PATH")); err != nil {
 		return t.unstarted(r, err)
 	}
 	start := time.Now()
@@ -64,11 +77,15 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	hideArgs()
-	cfg := proxy.Config{Path: r.path, Argv: r.argv, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current}
+	env = withPath(env, r.path, t.getenv("PATH"), r.morePath)
+	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current}
 	if self, err := os.Executable(); err == nil {
 		cfg.Copy = []string{self, "finish"}
 	}
-	cfg.Started = capture.started
+	cfg.Started = func(pid int) {
+		capture.started(pid)
+		parent.watch(pid, cfg.Recorder)
+	}
 	cfg.Recorder = record.NewRecorder(record.Config{
 		Open:  capture.open,
 		Gone:  capture.gone,
@@ -78,6 +95,7 @@ func (t *tool) record(r recording) error {
 		Sync:  r.sync,
 	})
 	result, err := proxy.Run(cfg)
+	parent.close()
 	if err != nil {
 		return statusError{findStatus(err), err}
 	}
