@@ -43,6 +43,8 @@ type tool struct {
 func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
+		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
+		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},
 		{"finish", "", "", runFinish},
