@@ -63,11 +63,11 @@ func (a *Agent) Run(ctx context.Context) (*Report, error) {
 	lines := make(chan line, 64)
 	pumps.Go(func() { readLines(a.In, lines, stop) })
 	p.out = newWriter(a.Out, &pumps)
-	stderr := a.Stderr
-	if stderr == nil {
-		stderr = io.Discard
+	errOut := a.Stderr
+	if errOut == nil {
+		errOut = io.Discard
 	}
-	p.err = newErrorWriter(stderr)
+	p.err = newErrorWriter(errOut)
 
 	p.report()
 	p.loop(ctx, lines)

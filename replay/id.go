@@ -187,8 +187,9 @@ func appendUnit(dst []byte, r rune) []byte {
 }
 
 // withID appends an agent's record with another id: id is a token, nil to leave the member out. A record without an id
-// gets it in front, where pi writes it. The rest of the record stays byte for byte; it may be the beginning of a record.
-func withID(dst, body, id []byte) []byte {
+// gets it in front, where pi writes it, if insert says so. The rest of the record stays byte for byte; it may be the
+// beginning of a record.
+func withID(dst, body, id []byte, insert bool) []byte {
 	start, end, value := -1, -1, -1
 	for m := scan.MembersOf(body); m.Next(); {
 		if m.Is("id") {
@@ -196,7 +197,7 @@ func withID(dst, body, id []byte) []byte {
 		}
 	}
 	switch {
-	case start < 0 && id == nil:
+	case start < 0 && (id == nil || !insert):
 		return append(dst, body...)
 	case start < 0:
 		open := bytes.IndexByte(body, '{') + 1

@@ -44,7 +44,7 @@ func (l *loader) entry(e *record.Entry, at place) {
 	case e.Note != nil:
 		l.note(e, st)
 	case e.From == record.Stderr:
-		st.kind = errors_
+		st.kind = stderr
 		l.add(st)
 	case e.Part:
 		l.part(e, st)

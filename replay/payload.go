@@ -124,13 +124,16 @@ func (w *walker) value(at int) int {
 	if at >= len(w.b) {
 		return -1
 	}
+	if len(w.stack) == 1 && (string(w.path) == "id" || string(w.path) == "type") {
+		return scan.ValueEnd(w.b, at)
+	}
 	c := w.b[at]
 	if (c == '{' || c == '[') && len(w.stack) < maxPayloadDepth {
 		w.stack = append(w.stack, level{object: c == '{', path: len(w.path)})
 		return at + 1
 	}
 	end := scan.ValueEnd(w.b, at)
-	if end < 0 || len(w.stack) == 1 && (string(w.path) == "id" || string(w.path) == "type") {
+	if end < 0 {
 		return end
 	}
 	token := w.b[at:end]

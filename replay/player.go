@@ -132,7 +132,7 @@ func (p *player) step() hold {
 	switch st.kind {
 	case nothing:
 		p.next()
-	case events, response, errors_:
+	case events, response, stderr:
 		return p.write(st)
 	case sent:
 		return p.sent(st)
@@ -229,7 +229,7 @@ func (p *player) write(st *step) hold {
 		return h
 	}
 	switch {
-	case st.kind == errors_:
+	case st.kind == stderr:
 		p.err.write(e.Body)
 		p.err.write([]byte(e.EOL))
 	case st.cmd != nil && !st.part:
@@ -275,13 +275,13 @@ func withLiveID(dst, body, recorded, live []byte) []byte {
 	if live != nil {
 		id = echo(nil, live)
 	}
-	return withID(dst, body, id)
+	return withID(dst, body, id, recorded == nil) // old pi answers unknown commands without the id
 }
 
 // due tells whether a record may be written now.
 func (p *player) due(st *step, t int64) hold {
 	switch speed := p.a.Speed; {
-	case speed == MaxSpeed || st.kind == errors_ && speed == 0:
+	case speed == MaxSpeed || st.kind == stderr && speed == 0:
 	case speed > 0:
 		p.wake = p.anchor.Add(time.Duration(float64(t-p.anchorT) / speed))
 		if late := p.wake.Sub(p.now); p.a.MaxGap > 0 && late > p.a.MaxGap {

@@ -33,14 +33,13 @@ const (
 	nothing  kind = iota
 	events        // the agent writes count records, or a part of one
 	response      // the agent answers a command
-	errors_       // the agent writes to stderr
+	stderr       // the agent writes to stderr
 	sent          // the client sends a record
 	eof           // the client closes the agent's stdin
 	signal        // somebody sends the agent a signal
 	closed        // the client closes the agent's stdout
 )
 
-var kindNames = [...]string{"nothing", "events", "response", "stderr", "sent", "eof", "signal", "closed"}
 
 // step is a piece of the script: something the agent writes, or what it waits for.
 type step struct {
@@ -144,7 +143,7 @@ func Load(r *record.Reader) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := loader{s: &Script{header: h, dialogs: map[string]*dialog{}}, outstanding: map[string][]*command{}, byHash: map[uint64][]*question{}, memory: new(memory)}
+	l := loader{s: &Script{header: h, dialogs: map[string]*dialog{}}, outstanding: map[string][]*command{}, byHash: map[uint64][]*question{}, memory: new(memory), fresh: true}
 	l.s.version, _ = rpc.ParseVersion(h.Agent.Version)
 	var at place
 	for r.Next() {
