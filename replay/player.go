@@ -137,7 +137,7 @@ func (p *player) step() hold {
 	case sent:
 		return p.sent(st)
 	case eof:
-		if !p.eof {
+		if !p.eof || len(p.asks) > 0 { // pi answers what came before the end
 			return gate
 		}
 		p.pass(st)
@@ -331,6 +331,9 @@ func (p *player) wrote(err error) {
 
 // tail is the end of the script: the recorded end, or that of the client.
 func (p *player) tail() hold {
+	if len(p.asks) > 0 {
+		return finished
+	}
 	if exit := p.s.exit; exit != nil {
 		switch {
 		case exit.Signal != "":
