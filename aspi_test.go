@@ -149,7 +149,7 @@ func TestAsPiHeedsTheFilesFlags(t *testing.T) {
 		s.run(hello, s.path("shim/pi"), "--mode", "rpc")
 	}
 	for _, name := range []string{"session.jsonl.zst", "session-2.jsonl.zst"} {
-		if c := readCapture(t, s.path("shim/out/"+name)); c.Label != "my editor" || !c.whole {
+		if c := readRecorded(t, s.path("shim/out/"+name)); c.Label != "my editor" || !c.whole {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -188,7 +189,7 @@ func (s *sandbox) captures(dir string) []recorded {
 	}
 	var out []recorded
 	for i := len(found) - 1; i >= 0; i-- {
-		out = append(out, readCapture(s.t, found[i].Path))
+		out = append(out, readRecorded(s.t, found[i].Path))
 	}
 	return out
 }
@@ -203,7 +204,7 @@ func (s *sandbox) capture(dir string) recorded {
 	return all[0]
 }
 
-func readCapture(t *testing.T, path string) recorded {
+func readRecorded(t *testing.T, path string) recorded {
 	t.Helper()
 	c, err := record.Open(path)
 	if err != nil {
@@ -262,5 +263,11 @@ func untilWithin(t *testing.T, limit time.Duration, what string, done func() boo
 	}
 }
 
-// gone tells whether there is no such process any more, not even an exit status that nobody has taken.
-func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// gone tells whether a process has ended. Who inherited it may not have taken its exit status yet.
+func gone(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && bytes.Contains(stat, []byte(") Z "))
+}

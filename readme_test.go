@@ -97,7 +97,7 @@ func TestReadmeCommands(t *testing.T) {
 		t.Errorf("the captures are %q", found)
 	}
 	for _, path := range found {
-		if c := readCapture(t, path); !c.whole {
+		if c := readRecorded(t, path); !c.whole {
 			t.Errorf("%s: %s", path, c.state)
 		}
 	}

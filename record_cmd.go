@@ -78,7 +78,7 @@ func (t *tool) record(r recording) error {
 	}
 	hideArgs()
 	env = withPath(env, r.path, t.getenv("PATH"), r.morePath)
-	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current}
+	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current, Sync: r.sync}
 	if self, err := os.Executable(); err == nil {
 		cfg.Copy = []string{self, "finish"}
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"os"
 	"strconv"
 	"unsafe"
 
@@ -31,4 +32,13 @@ func pipe() (r, w int, err error) {
 	var p [2]int
 	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
 	return p[0], p[1], err
+}
+
+// memoryFile makes a file without a name.
+func memoryFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("pitap", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), "state"), nil
 }

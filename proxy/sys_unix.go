@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -31,4 +32,14 @@ func pipe() (r, w int, err error) {
 	unix.CloseOnExec(p[0])
 	unix.CloseOnExec(p[1])
 	return p[0], p[1], nil
+}
+
+// memoryFile makes a file without a name.
+func memoryFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "pitap-")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	return f, nil
 }

@@ -25,8 +25,7 @@ func (g *Guess) See(from string, msg []byte) {
 	}
 	voc := Load()
 	head := Look(from, msg)
-	known := voc.events[head.Type] != nil || head.Type == response && voc.commands[head.Command] != nil
-	if !known || g.seen[head.Kind] >= guessLooks {
+	if !voc.knows(head) || g.seen[head.Kind] >= guessLooks {
 		return
 	}
 	if g.seen == nil {
@@ -36,6 +35,19 @@ func (g *Guess) See(from string, msg []byte) {
 	c := checker{voc: voc}
 	c.learn = func(s Span, has bool, name string) { g.take(&c, head, s, has, name) }
 	c.record(from, msg)
+}
+
+// knows reports whether the vocabulary has all the names of a record of the agent, so that Kind is one of few texts.
+func (v *Vocabulary) knows(head Head) bool {
+	switch head.Type {
+	case response:
+		return v.commands[head.Command] != nil
+	case messageUpdate:
+		return v.updates[head.Sub] != nil
+	case uiRequest:
+		return v.methods[head.Sub] != nil
+	}
+	return v.events[head.Type] != nil
 }
 
 // take narrows the bounds by one fact: that a record has, or lacks, something that only the versions of s have. What

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,18 @@ func TestGuessIgnoresTheClient(t *testing.T) {
 	g.See("client", []byte(`{"type":"clear_queue"}`))
 	if _, low, high, evidence := g.Version(); low != high || evidence != "" {
 		t.Errorf("a command set bounds: %s", evidence)
+	}
+}
+
+func TestGuessKeepsLittle(t *testing.T) {
+	var g Guess
+	for i := range 10000 {
+		g.See("agent", fmt.Appendf(nil, `{"type":"message_update","assistantMessageEvent":{"type":"kind %d"}}`, i))
+		g.See("agent", fmt.Appendf(nil, `{"type":"response","command":"command %d","success":true}`, i))
+		g.See("agent", fmt.Appendf(nil, `{"type":"type %d"}`, i))
+	}
+	if len(g.seen) > 0 {
+		t.Errorf("keeps %d names that it does not know", len(g.seen))
 	}
 }
 

@@ -17,7 +17,7 @@ type Head struct {
 	Sub     string // of message_update the type of assistantMessageEvent, of extension_ui_request the method; or ""
 	Command string // of a response; "" when absent or no string
 	Success bool   // of a response
-	ID      []byte // the token of id as it stands in the record, a part of msg; nil when absent
+	ID      []byte // the token of id as it stands in the record, a part of msg; nil when absent, not when it is null
 }
 
 // maxName is the length in bytes at which names that the vocabulary does not have are cut, with "…" behind.
@@ -29,8 +29,8 @@ const (
 	uiRequest     = "extension_ui_request"
 )
 
-// Look tells what a record is. from is "client" or "agent". It goes once over the bytes and does not allocate when the
-// vocabulary has all the names. Of members that occur twice it takes the last one, as JavaScript does. Of what is not
+// Look tells what a record is. from is "client", and all else is the agent. It goes once over the bytes and does not
+// allocate when the vocabulary has all the names. Of members that occur twice it takes the last one, as JavaScript does. Of what is not
 // JSON it tells what came before the first error.
 func Look(from string, msg []byte) Head {
 	head, _ := look(from, msg)

@@ -71,10 +71,8 @@ func TestLookDoesNotAllocate(t *testing.T) {
 }
 
 func FuzzLook(f *testing.F) {
-	f.Add(true, delta)
-	for _, msg := range benchRecords {
-		f.Add(false, msg)
-	}
+	f.Add(false, delta)
+	f.Add(false, benchRecords["response"])
 	f.Add(true, []byte(`{"\u0069d":"escaped","\u0074ype":"\u0067et_state","type":"abort"}`))
 	f.Add(false, []byte(`{"type":"message_update","assistantMessageEvent":{"type":"x","\u0074ype":"text_end"},"id":[1]}`))
 	f.Fuzz(func(t *testing.T, client bool, msg []byte) {

@@ -31,10 +31,10 @@ type Problem struct {
 	What     What
 	Path     string // of the member: "message.content[2].type"; "" is the record itself
 	Expected string // the types or values that are right, joined by "|"; "" when there is nothing to say
-	Got      string // the JSON found there, cut after 60 bytes; "" for MissingField
+	Got      string // the bytes found there, hostile ones too, cut after 60 with "…" behind; "" for MissingField
 
-	// Where tells of something unknown whether other versions have it: Later and Earlier, and Span says which, or
-	// Never.
+	// Where tells of something unknown whether other versions have it: Later or Earlier, and Span says which, or Never.
+	// Of all else it is Present.
 	Where  Presence
 	Span   Span
 	Became string // the name of what has taken its place

@@ -2,8 +2,8 @@ package rpc
 
 import "bytes"
 
-// Validate compares one record with the vocabulary of version v of pi. from is "client" or "agent". It returns nil for
-// a record in which nothing is amiss, and at most 32 problems. It keeps no part of msg.
+// Validate compares one record with the vocabulary of version v of pi. from is "client", and all else is the agent. It
+// returns nil for a record in which nothing is amiss, and at most 32 problems. It keeps no part of msg.
 //
 // It never complains of members that may be there (unknown ones in data, message, result, args and everything deeper)
 // or that may be as they are (what came in between two tested versions, what pi echoes from a client, what comes from
@@ -21,7 +21,7 @@ func (c *checker) record(from string, msg []byte) {
 	switch {
 	case end != len(msg):
 		c.report(Problem{What: NotObject, Expected: Object.String(), Got: shorten(msg)})
-	case head.Type == "":
+	case head.Type == "" && typeOf(member(msg, "type")) != String:
 		c.object(untyped, msg)
 	case from == "client":
 		c.fromClient(head, msg)
@@ -81,7 +81,7 @@ func (c *checker) event(head Head, msg []byte) {
 		return
 	}
 	c.object(c.voc.anyMethod, msg)
-	if head.Sub != "" {
+	if typeOf(member(msg, "method")) == String {
 		c.unknown("method", head.Sub)
 	}
 }
