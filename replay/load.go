@@ -32,12 +32,12 @@ type partial struct {
 func (l *loader) entry(e *record.Entry, at place) {
 	l.entries++
 	mem := int64(-1)
-	if l.memory != nil && len(l.memory.lines)+len(e.Line) > maxMemory {
+	if l.memory != nil && len(l.memory.b)+l.memory.size(e) > maxMemory {
 		l.memory = nil
 	}
-	if l.memory != nil {
-		mem = int64(len(l.memory.lines))
-		l.memory.lines = append(append(l.memory.lines, e.Line...), '\n')
+	if l.memory != nil && e.Note == nil && e.From != record.Client {
+		mem = int64(len(l.memory.b))
+		l.memory.add(e)
 	}
 	st := step{n: e.N, t: e.T, at: at, mem: mem, count: 1, open: l.open, bytes: len(e.Body)}
 	switch {

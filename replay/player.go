@@ -3,8 +3,6 @@ package replay
 import (
 	"fmt"
 	"time"
-
-	"pitap/record"
 )
 
 // player is a replay that goes on. One goroutine owns it.
@@ -225,17 +223,17 @@ func (p *player) write(st *step) hold {
 		p.finish(Broken, err.Error(), 1, "")
 		return moved
 	}
-	if h := p.due(st, e.T); h != moved {
+	if h := p.due(st, e.t); h != moved {
 		return h
 	}
 	switch {
 	case st.kind == stderr:
-		p.err.write(e.Body)
-		p.err.write([]byte(e.EOL))
+		p.err.write(e.body)
+		p.err.write([]byte(e.eol))
 	case st.cmd != nil && !st.part:
-		p.buf = append(p.idFor(p.buf, st, e), e.EOL...)
+		p.buf = append(p.idFor(p.buf, st, e), e.eol...)
 	default:
-		p.buf = append(append(p.buf, e.Body...), e.EOL...)
+		p.buf = append(append(p.buf, e.body...), e.eol...)
 	}
 	if st.kind == response && st.cmd != nil {
 		p.answered(st.cmd, inTurn)
@@ -261,9 +259,9 @@ func (p *player) leftOut(st *step) bool {
 }
 
 // idFor appends a record that carries the id of a command, with the id that the client gave that command.
-func (p *player) idFor(dst []byte, st *step, e *record.Entry) []byte {
+func (p *player) idFor(dst []byte, st *step, e piece) []byte {
 	s := &p.cmds[st.cmd.index]
-	return withLiveID(dst, e.Body, st.cmd.id, s.id)
+	return withLiveID(dst, e.body, st.cmd.id, s.id)
 }
 
 // withLiveID appends an agent's record to a command of recorded id with the live one in its place.

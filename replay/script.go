@@ -33,13 +33,12 @@ const (
 	nothing  kind = iota
 	events        // the agent writes count records, or a part of one
 	response      // the agent answers a command
-	stderr       // the agent writes to stderr
+	stderr        // the agent writes to stderr
 	sent          // the client sends a record
 	eof           // the client closes the agent's stdin
 	signal        // somebody sends the agent a signal
 	closed        // the client closes the agent's stdout
 )
-
 
 // step is a piece of the script: something the agent writes, or what it waits for.
 type step struct {

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,26 +19,48 @@ type place struct {
 	skip int32
 }
 
-// source gives the entries of a capture by their places. The entry is valid until the next call; next is the place of
+// piece is what a step needs of an entry.
+type piece struct {
+	t    int64
+	body []byte
+	eol  string
+}
+
+// source gives the entries of a capture by their places. The piece is valid until the next call; next is the place of
 // the entry behind it.
 type source interface {
-	entry(p place) (e *record.Entry, next place, err error)
+	entry(p place) (e piece, next place, err error)
 }
 
-// memory is a capture in memory: its entry lines, each with its LF.
-type memory struct {
-	lines []byte
-	e     record.Entry
+// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, and both.
+type memory struct{ b []byte }
+
+const memoryHead = 8 + 4 + 1
+
+// size is how much an entry takes.
+func (m *memory) size(e *record.Entry) int { return memoryHead + len(e.Body) + len(e.EOL) }
+
+func (m *memory) add(e *record.Entry) {
+	m.b = binary.LittleEndian.AppendUint64(m.b, uint64(e.T))
+	m.b = binary.LittleEndian.AppendUint32(m.b, uint32(len(e.Body)))
+	m.b = append(append(append(m.b, byte(len(e.EOL))), e.Body...), e.EOL...)
 }
 
-func (m *memory) entry(p place) (*record.Entry, place, error) {
-	if p.unit < 0 || p.unit >= int64(len(m.lines)) {
-		return nil, p, io.ErrUnexpectedEOF
+func (m *memory) entry(p place) (e piece, next place, err error) {
+	if p.unit < 0 || p.unit+memoryHead > int64(len(m.b)) {
+		return e, p, io.ErrUnexpectedEOF
 	}
-	line := m.lines[p.unit:]
-	line = line[:bytes.IndexByte(line, '\n')+1]
-	e, err := record.ParseEntry(line)
-	return e, place{unit: p.unit + int64(len(line))}, err
+	head, rest := m.b[p.unit:p.unit+memoryHead], m.b[p.unit+memoryHead:]
+	e.t = int64(binary.LittleEndian.Uint64(head))
+	n, eol := int(binary.LittleEndian.Uint32(head[8:])), int(head[12])
+	e.body = rest[:n:n]
+	switch eol {
+	case 1:
+		e.eol = "\n"
+	case 2:
+		e.eol = "\r\n"
+	}
+	return e, place{unit: p.unit + memoryHead + int64(n+eol)}, nil
 }
 
 // file is a capture that is read again from its file.
@@ -53,9 +74,9 @@ type file struct {
 	kept   bool
 }
 
-func (f *file) entry(p place) (*record.Entry, place, error) {
+func (f *file) entry(p place) (piece, place, error) {
 	if f.kept && f.last == p {
-		return f.rd.Entry(), f.at, nil
+		return f.piece(), f.at, nil
 	}
 	f.kept = false
 	if f.rd == nil || f.at != p {
@@ -70,10 +91,15 @@ func (f *file) entry(p place) (*record.Entry, place, error) {
 			err = errors.New("the entry is not there any more")
 		}
 		f.rd = nil
-		return nil, p, fmt.Errorf("read again at byte %d: %w", p.unit, err)
+		return piece{}, p, fmt.Errorf("read again at byte %d: %w", p.unit, err)
 	}
 	f.at, f.last, f.kept = place{p.unit, p.skip + 1}, p, true
-	return f.rd.Entry(), f.at, nil
+	return f.piece(), f.at, nil
+}
+
+func (f *file) piece() piece {
+	e := f.rd.Entry()
+	return piece{e.T, e.Body, e.EOL}
 }
 
 // reader reads from a unit on. The reader wants a header, so it is given one in front of what is there.

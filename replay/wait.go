@@ -226,7 +226,7 @@ func (p *player) release(c *command) {
 			return
 		}
 		p.played[i] = true
-		p.answers = append(p.answers, append(append([]byte(nil), e.Body...), e.EOL...))
+		p.answers = append(p.answers, append(append([]byte(nil), e.body...), e.eol...))
 	}
 	p.giveAnswer(c, p.cmds[c.index].id)
 	p.answered(c, outOfTurn)
@@ -240,14 +240,14 @@ func (p *player) giveAnswer(c *command, id []byte) {
 		p.finish(Broken, err.Error(), 1, "")
 		return
 	}
-	b := append(withLiveID(nil, e.Body, c.id, id), e.EOL...)
+	b := append(withLiveID(nil, e.body, c.id, id), e.eol...)
 	for _, i := range c.parts {
 		e, _, err := p.s.src.entry(p.s.steps[i].at)
 		if err != nil {
 			p.finish(Broken, err.Error(), 1, "")
 			return
 		}
-		b = append(append(b, e.Body...), e.EOL...)
+		b = append(append(b, e.body...), e.eol...)
 	}
 	p.answers = append(p.answers, b)
 }
