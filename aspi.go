@@ -43,24 +43,22 @@ func (t *tool) asPi(args []string) error {
 	}
 	r.morePath = s.path
 	off := t.getenv("PITAP_OFF") == "1"
+	f, faked, err := fixtureOf(t.getenv, s)
+	switch {
+	case err != nil && !off:
+		return err
+	case faked && !off:
+		if done, err := t.asFixture(f, r, args); done || err != nil {
+			return err
+		}
+	}
 	if off || !isRPC(args) {
 		return t.passOn(r)
-	}
-	if err := replayMode(t.getenv); err != nil {
-		return err
 	}
 	if err := notItself(name); err != nil {
 		return err
 	}
 	return t.record(r)
-}
-
-// replayMode is for the replayer, which this version does not have.
-func replayMode(getenv func(string) string) error {
-	if file := getenv("PITAP_FIXTURE"); file != "" {
-		return statusError{statusBroken, fmt.Errorf("PITAP_FIXTURE is %s, but this version of pitap has no replay; unset it to record", file)}
-	}
-	return nil
 }
 
 // notItself refuses a path that leads back to pitap.

@@ -122,3 +122,8 @@ func ends(behind string) bool {
 	}
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_-.~%", c) >= 0)
 }
+
+// SameText tells whether a recorded text, such as an argument of the agent, is equal to a live one but for folders.
+func SameText(recorded, live string, there, here Folders) bool {
+	return newPaths(there, here, nil).equal(recorded, live)
+}
