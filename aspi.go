@@ -36,9 +36,6 @@ func (t *tool) asPi(args []string) error {
 	default:
 		name = "pi"
 	}
-	if err := notItself(name); err != nil {
-		return err
-	}
 	if t.getenv("PITAP_DIR") != "" {
 		r.dir = ""
 	}
@@ -47,25 +44,27 @@ func (t *tool) asPi(args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.morePath = s.path
+	f, faked, err := fixtureOf(t.getenv, s)
+	switch {
+	case t.isOff():
+	case err != nil:
+		return err
+	case faked:
+		if done, err := t.asFixture(f, r, args); done || err != nil {
+			return err
+		}
+	}
+	if err := notItself(name); err != nil {
+		return err
+	}
 	if t.isOff() || !isRPC(args) {
 		return t.passOn(r)
-	}
-	if err := replayMode(t.getenv); err != nil {
-		return err
 	}
 	return t.record(r)
 }
 
 // isOff tells whether the user wants no recording at all, whatever is set up.
 func (t *tool) isOff() bool { return t.getenv("PITAP_OFF") == "1" }
-
-// replayMode is for the replayer, which this version does not have.
-func replayMode(getenv func(string) string) error {
-	if file := getenv("PITAP_FIXTURE"); file != "" {
-		return statusError{statusBroken, fmt.Errorf("PITAP_FIXTURE is %s, but this version of pitap has no replay; unset it to record", file)}
-	}
-	return nil
-}
 
 // notItself refuses a path that leads back to pitap.
 func notItself(name string) error {

@@ -183,7 +183,7 @@ func TestAsPiPassesOn(t *testing.T) {
 		{"", "", 0},
 		{"--mode rpc", "PITAP_OFF=1", 0},
 		{"--mode rpc --x", "PITAP_OFF=1", 0},
-		{"--version", "PITAP_FIXTURE=session.jsonl", 3},
+		{"--version", "PITAP_OFF=1", 3},
 	} {
 		o := s.with(test.env).run(hello, append([]string{shim}, strings.Fields(test.args)...)...)
 		want := fmt.Sprintf("%s runs as %d with %s, depth 1\n", s.path("real/pi"), o.pid, test.args)
@@ -225,7 +225,9 @@ func TestAsPiFails(t *testing.T) {
 		{"broken file", "", "{\n\t\"agent\": \"pi\",\n\tstrict: true\n}\n", 125, "shim/pitap.json: line 3 (byte 19): ", true},
 		{"unknown member", "", "{\"agent\": \"pi\",\n \"strickt\": true}", 125, `shim/pitap.json: line 2 (byte 17): there is no member "strickt"`, true},
 		{"empty file", "", " ", 125, "shim/pitap.json: line 1 (byte 1): unexpected end", true},
-		{"a replay is asked for", "PITAP_FIXTURE=x.jsonl", "", 125, "PITAP_FIXTURE is x.jsonl, but this version of pitap has no replay", false},
+		{"no such fixture", "PITAP_FIXTURE=x.jsonl", "", 125, "x.jsonl: no such file", true},
+		{"no such fixture in pitap.json", "", `{"replay": "x.jsonl"}`, 125, "x.jsonl: no such file", true},
+		{"unknown mode", "PITAP_MODE=play", `{"replay": "x.jsonl"}`, 125, `PITAP_MODE is "play"; it is replay, record or auto`, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			os.Remove(s.path("shim/pitap.json"))
