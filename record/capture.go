@@ -12,6 +12,8 @@ type Capture struct {
 	*Reader
 	Path string
 	file *os.File
+
+	spare, last []byte // of Last
 }
 
 // Open opens a capture for reading.
@@ -111,18 +113,21 @@ func (c *Capture) Condition() string {
 }
 
 // Last returns the last entry of a capture without reading all of it. ok is false when there is no entry. The entry is
-// valid until the next call of any method.
+// valid until the next call of any method. What was found damaged on the way, Damage and Torn tell.
 func (c *Capture) Last() (e *Entry, ok bool) {
 	size := c.Size()
 	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
-		r, ok := lastEntry(c.file, rows[len(rows)-1].Off, size)
+		r, ok := c.lastEntry(rows[len(rows)-1].Off, size)
 		if ok && len(r.damage) == 0 { // the index has told the truth
 			return &r.entry, true
 		}
 	}
 	starts := frameStarts(c.file, size)
 	for i := len(starts) - 1; i >= 0; i-- {
-		if r, ok := lastEntry(c.file, starts[i], size); ok {
+		r, ok := c.lastEntry(starts[i], size)
+		c.torn = c.torn || r.torn
+		c.damage = append(c.damage, r.damage...)
+		if ok {
 			return &r.entry, true
 		}
 		size = starts[i]
@@ -151,26 +156,27 @@ func frameStarts(src io.ReaderAt, size int64) []int64 {
 }
 
 // lastEntry returns a reader that has read the last entry between the offsets from, where a frame begins, and size.
-func lastEntry(src Source, from, size int64) (r *Reader, ok bool) {
+func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
 	start := func() {
-		r = NewReader(src, func() (int64, error) { return size, nil })
-		r.header = &Header{Pitap: Version}
+		r = NewReader(c.file, func() (int64, error) { return size, nil })
+		r.buf, r.header = c.spare[:0], &Header{Pitap: Version}
 		if r.limit = size; from > 0 && r.detect() {
 			r.seek(from, -1)
 		}
 	}
 	start()
-	var last []byte
+	defer func() { c.spare = r.buf }()
+	c.last = c.last[:0]
 	for {
 		line, ok := r.line()
 		if !ok {
 			break
 		}
-		if !blank(line) {
-			last = append(last[:0], line...)
+		if !blankLine(line) {
+			c.last = append(c.last[:0], line...)
 		}
 	}
-	if r.last() || r.dec.parse(last, &r.entry) == nil && r.entry.N > 0 {
+	if r.last() || r.dec.parse(c.last, &r.entry) == nil && r.entry.N > 0 {
 		return r, true
 	}
 	for start(); r.Next(); { // the last line is no entry, or numbers must be counted

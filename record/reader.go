@@ -133,7 +133,7 @@ func (r *Reader) Next() bool {
 		if !ok {
 			return r.last()
 		}
-		if blank(line) {
+		if blankLine(line) {
 			continue
 		}
 		if err := r.dec.parse(line, &r.entry); err != nil {
@@ -146,7 +146,7 @@ func (r *Reader) Next() bool {
 	}
 }
 
-func blank(line []byte) bool {
+func blankLine(line []byte) bool {
 	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0
 }
 
@@ -340,7 +340,7 @@ func (r *Reader) detect() bool {
 	case err != nil:
 		r.err = err
 	case n == 0 || n < len(head) && (magicPrefix(head[:n]) || n < len(bom) && bom[:n] == string(head[:n])):
-	case (head[0] == '{' || blank(head[:1])) && head[1] < 0x80 || string(head[:3]) == bom:
+	case (head[0] == '{' || blankLine(head[:1])) && head[1] < 0x80 || string(head[:3]) == bom:
 		r.content = &plainContent{src: r.src}
 	default: // perhaps with a damaged beginning
 		r.content, r.err = newFrameContent(r.src)

@@ -44,7 +44,7 @@ func (s *Scanner) markRest(b []byte) {
 		}
 		c := b[i]
 		if c < 0x80 {
-			s.marks |= byteMark(c)
+			s.mark(byteMark(c), s.base+i)
 			i++
 			continue
 		}
@@ -53,13 +53,10 @@ func (s *Scanner) markRest(b []byte) {
 			s.keepChar(b[i:])
 			break
 		}
-		if mark&NotUTF8 != 0 {
-			s.notUTF8(s.base + i)
-		}
 		if s.base+i == 0 && size == 3 && string(b[i:i+3]) == bom {
 			mark |= BOM
 		}
-		s.marks |= mark
+		s.mark(mark, s.base+i)
 		i += size
 	}
 	s.base += len(b)

@@ -214,7 +214,7 @@ skip: // a byte that does not belong there, unless it is white space
 		goto bad
 	}
 	if c == '\r' {
-		s.marks |= RawCR
+		s.mark(RawCR, s.base+i)
 	}
 	i++
 	goto resume
@@ -318,9 +318,8 @@ out:
 	return i
 
 bad:
-	s.state = stBad
 	s.base += i
-	s.errAt = s.base
+	s.state, s.end, s.errAt, s.byte = stBad, wrongIn(st), s.base, b[i]
 	if !s.one {
 		s.markRest(b[i:])
 	}
@@ -335,7 +334,7 @@ func (s *Scanner) inString(b []byte, i int) int {
 			break
 		}
 		if b[i] == 0x7f {
-			s.marks |= Control
+			s.mark(Control, s.base+i)
 			i++
 			continue
 		}
@@ -344,13 +343,21 @@ func (s *Scanner) inString(b []byte, i int) int {
 			s.keepChar(b[i:])
 			return len(b)
 		}
-		if mark&NotUTF8 != 0 {
-			s.notUTF8(s.base + i)
-		}
-		s.marks |= mark
+		s.mark(mark, s.base+i)
 		i += size
 	}
 	return i
+}
+
+// wrongIn is how JSON ended in an error in state st.
+func wrongIn(st state) Ending {
+	switch st {
+	case stString, stEscape, stHex:
+		return EndWrongInString
+	case stDone:
+		return EndWrongBehind
+	}
+	return EndWrong
 }
 
 // numberEnds tells whether a number can end in state st.
@@ -361,7 +368,7 @@ func numberEnds(st state) bool {
 // numbers is what follows in a number, by state from stMinus on, and by class of the next byte; stStart where the
 // byte is no part of the number.
 var numbers = [stExp - stMinus + 1][classes]state{
-	stMinus - stMinus: {classZero: stZero, classDigit: stInt},
+	0:                 {classZero: stZero, classDigit: stInt},
 	stZero - stMinus:  {classPoint: stPoint, classE: stE},
 	stInt - stMinus:   {classZero: stInt, classDigit: stInt, classPoint: stPoint, classE: stE},
 	stPoint - stMinus: {classZero: stFrac, classDigit: stFrac},

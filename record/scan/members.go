@@ -78,10 +78,7 @@ func (m *Members) Next() bool {
 	if i >= len(m.b) || m.b[i] != '"' {
 		return false
 	}
-	end := shortString(m.b, i)
-	if end < 0 {
-		end = ValueEnd(m.b, i)
-	}
+	end := ValueEnd(m.b, i)
 	if end < 0 {
 		return false
 	}
@@ -97,7 +94,7 @@ func (m *Members) Next() bool {
 func (m *Members) value(raw int) bool {
 	m.Raw = raw
 	m.Start = skipBlank(m.b, raw)
-	m.Result = Result{Valid: true, JSON: true, ErrAt: -1}
+	m.Result = Result{Valid: true, JSON: true, ErrAt: -1, End: EndWhole, JSONErrAt: -1, UTF8ErrAt: -1}
 	if m.End = shortString(m.b, m.Start); m.End >= 0 {
 		m.Result.Kind = KindString
 	} else if m.End = shortNumber(m.b, m.Start); m.End >= 0 {

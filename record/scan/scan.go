@@ -37,6 +37,18 @@ const (
 	KindNull
 )
 
+// Ending is how a reader of JSON, of bytes that are not UTF-8 as of others, comes to its end.
+type Ending uint8
+
+const (
+	EndEarly         Ending = iota // too early: more could make it JSON
+	EndEarlyInString               // too early, within a string
+	EndWrong                       // at a byte that may not stand there
+	EndWrongInString               // at a byte that may not stand there, within a string
+	EndWrongBehind                 // at a byte behind a whole value
+	EndWhole                       // with one value and nothing else
+)
+
 // Result is the verdict on one record.
 type Result struct {
 	Valid  bool  // the bytes are one JSON text as JSON.parse takes it, white space around it allowed
@@ -47,8 +59,12 @@ type Result struct {
 
 	// JSON is Valid for a reader that, as JavaScript's decoders do, takes U+FFFD for each byte that is not UTF-8:
 	// Valid is JSON without NotUTF8. When JSON holds and Valid does not, ErrAt is the first byte that is not UTF-8.
-	JSON bool
-	Kind Kind // of the first token
+	JSON      bool
+	Kind      Kind   // of the first token
+	End       Ending // EndWhole where JSON holds
+	ErrByte   byte   // with EndWrong...: the byte at JSONErrAt
+	JSONErrAt int    // where JSON ended as End says; -1 where JSON holds
+	UTF8ErrAt int    // offset of the first byte that is not UTF-8, -1 if there is none
 }
 
 // Scan looks over the record b in one pass. It allocates only for nesting of more than 256, one bit a level.
@@ -67,7 +83,7 @@ func Scan(b []byte) Result {
 // no whole value; that a string in it is not UTF-8 is no reason for that (see Result.JSON).
 func ScanValue(b []byte, pos int) (end int, r Result) {
 	if pos < 0 || pos > len(b) {
-		return -1, Result{ErrAt: len(b)}
+		return -1, Result{ErrAt: len(b), JSONErrAt: len(b), UTF8ErrAt: -1}
 	}
 	s := Scanner{base: pos, one: true}
 	end = pos + s.run(b[pos:])
@@ -81,6 +97,16 @@ func ScanValue(b []byte, pos int) (end int, r Result) {
 // ValueEnd returns the offset of the first byte behind the JSON value that begins at b[pos], after white space if
 // need be, -1 if there is none.
 func ValueEnd(b []byte, pos int) int {
-	end, _ := ScanValue(b, pos)
+	if pos < 0 {
+		return -1
+	}
+	pos = skipBlank(b, pos)
+	end := shortString(b, pos)
+	if end < 0 {
+		end = shortNumber(b, pos)
+	}
+	if end < 0 {
+		end, _ = ScanValue(b, pos)
+	}
 	return end
 }

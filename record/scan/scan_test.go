@@ -87,23 +87,23 @@ func TestScanResult(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Scan([]byte(test.text)); got != test.want {
+			r := Scan([]byte(test.text))
+			got := r
+			got.End, got.ErrByte, got.JSONErrAt, got.UTF8ErrAt = 0, 0, 0, 0 // see TestEnding
+			if got != test.want {
 				t.Errorf("Scan(%q)\n got %+v\nwant %+v", test.text, got, test.want)
 			}
 			for cut := range len(test.text) + 1 {
-				if got := scanIn(test.text[:cut], test.text[cut:]); got != test.want {
-					t.Errorf("cut at %d of %q\n got %+v\nwant %+v", cut, test.text, got, test.want)
+				if got := scanIn(test.text[:cut], test.text[cut:]); got != r {
+					t.Errorf("cut at %d of %q\n got %+v\nwant %+v", cut, test.text, got, r)
 				}
-			}
-			if got := scanIn(strings.Split(test.text, "")...); utf8.ValidString(test.text) && got != test.want {
-				t.Errorf("cut at every character of %q\n got %+v\nwant %+v", test.text, got, test.want)
 			}
 			var bytewise []string
 			for i := range len(test.text) {
 				bytewise = append(bytewise, test.text[i:i+1])
 			}
-			if got := scanIn(bytewise...); got != test.want {
-				t.Errorf("cut at every byte of %q\n got %+v\nwant %+v", test.text, got, test.want)
+			if got := scanIn(bytewise...); got != r {
+				t.Errorf("cut at every byte of %q\n got %+v\nwant %+v", test.text, got, r)
 			}
 		})
 	}
@@ -116,6 +116,78 @@ func scanIn(pieces ...string) Result {
 		s.Write([]byte(p))
 	}
 	return s.Result()
+}
+
+func TestEnding(t *testing.T) {
+	tests := []struct {
+		text string
+		end  Ending
+		json int
+		utf8 int
+	}{
+		{`{}`, EndWhole, -1, -1},
+		{`12`, EndWhole, -1, -1},
+		{``, EndEarly, 0, -1},
+		{` `, EndEarly, 1, -1},
+		{`{"a"`, EndEarly, 4, -1},
+		{`{"a":tr`, EndEarly, 7, -1},
+		{`{"a":1`, EndEarly, 6, -1},
+		{`-`, EndEarly, 1, -1},
+		{`{"a`, EndEarlyInString, 3, -1},
+		{`{"a\`, EndEarlyInString, 4, -1},
+		{`{"a\u12`, EndEarlyInString, 7, -1},
+		{`text`, EndWrong, 1, -1},
+		{`{"a" 1`, EndWrong, 5, -1},
+		{`[01]`, EndWrong, 2, -1},
+		{`{"a":trux`, EndWrong, 8, -1},
+		{"{\"a\nb\"}", EndWrongInString, 3, -1},
+		{`{"a\x`, EndWrongInString, 4, -1},
+		{`{}x`, EndWrongBehind, 2, -1},
+		{`{} {}`, EndWrongBehind, 3, -1},
+		{`01`, EndWrongBehind, 1, -1},
+		{"{}\x00", EndWrongBehind, 2, -1},
+		{"\"\xff\"", EndWhole, -1, 1},
+		{"\"\xff\"\xff", EndWrongBehind, 3, 1},
+		{"{,\xff", EndWrong, 1, 2},
+		{"\"a\xe6\xbc", EndEarlyInString, 4, 2},
+		{"\"\xff\xe6\xbc", EndEarlyInString, 4, 1},
+		{"\ufeff{}", EndWrong, 0, -1},
+	}
+	for _, test := range tests {
+		r := Scan([]byte(test.text))
+		if r.End != test.end || r.JSONErrAt != test.json || r.UTF8ErrAt != test.utf8 {
+			t.Errorf("Scan(%q) = %+v, want end %d at %d, UTF-8 error at %d", test.text, r, test.end, test.json, test.utf8)
+		}
+		if i := r.JSONErrAt; i >= 0 && i < len(test.text) && r.ErrByte != test.text[i] {
+			t.Errorf("Scan(%q) ended at %q", test.text, r.ErrByte)
+		}
+	}
+}
+
+func TestFirst(t *testing.T) {
+	text := "{\"a\":\"漢\ufffd\u0085\x7f\u2029\u2028\"}\r\r\x00\xff\x00\u2028\x7f\xff\xe2"
+	for _, size := range []int{1, 2, 3, 7, len(text)} {
+		var s Scanner
+		for rest := []byte(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			s.Write(rest[:min(size, len(rest))])
+		}
+		for mark, what := range map[Marks]string{
+			Replacement: "\ufffd", NextLine: "\u0085", Control: "\x7f", ParaSep: "\u2029", LineSep: "\u2028", RawCR: "\r",
+			NUL: "\x00", NotUTF8: "\xff", NextLine | LineSep: "\u0085", Control | ParaSep: "\x7f",
+		} {
+			if got, want := s.First(mark), strings.Index(text, what); got != want {
+				t.Errorf("in pieces of %d: %q first at %d, want %d", size, what, got, want)
+			}
+		}
+		if got := s.First(BOM); got != -1 {
+			t.Errorf("BOM at %d", got)
+		}
+	}
+	var s Scanner
+	s.Write([]byte("\ufeff{}\xe2"))
+	if s.First(BOM) != 0 || s.First(NotUTF8) != 5 || s.First(NUL) != -1 {
+		t.Errorf("BOM at %d, cut character at %d, NUL at %d", s.First(BOM), s.First(NotUTF8), s.First(NUL))
+	}
 }
 
 // Every byte value at every place of a word, so that the arithmetic on eight bytes at once cannot go wrong unseen.
@@ -253,6 +325,11 @@ func FuzzScan(f *testing.F) {
 		if want := marksOf(b); r.Marks&^Escaped != want {
 			t.Errorf("Scan(%q) has marks %b, want %b", b, r.Marks, want)
 		}
+		for pos := range min(len(b), 20) {
+			if end, _ := ScanValue(b, pos); end != ValueEnd(b, pos) {
+				t.Errorf("%q from %d: ScanValue ends at %d, ValueEnd at %d", b, pos, end, ValueEnd(b, pos))
+			}
+		}
 		if r.Valid != (r.ErrAt == -1) || r.ErrAt > len(b) {
 			t.Errorf("Scan(%q) = %+v", b, r)
 		}
@@ -274,6 +351,13 @@ func FuzzScan(f *testing.F) {
 		}
 		if got := s.Result(); got != r {
 			t.Errorf("in pieces %q: %+v, want %+v", b, got, r)
+		}
+		var whole Scanner
+		whole.Write(b)
+		for mark := NotUTF8; mark <= Escaped; mark <<= 1 {
+			if got, want := s.First(mark), whole.First(mark); got != want || (got < 0) != (r.Marks&mark&^Escaped == 0) {
+				t.Errorf("in pieces %q: mark %b first at %d, want %d", b, mark, got, want)
+			}
 		}
 	})
 }

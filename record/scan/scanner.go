@@ -1,5 +1,10 @@
 package scan
 
+import "math/bits"
+
+// placed is how many of the marks have a place: those from NotUTF8 to Control.
+const placed = 8
+
 // Scanner judges a record that comes in pieces: the same verdict for the same bytes, however they are cut. The zero
 // value is ready to use. Its memory is one bit for each level of nesting beyond 256.
 type Scanner struct {
@@ -11,9 +16,11 @@ type Scanner struct {
 	marks Marks
 	word  string // stWord: true, false or null
 
-	base  int // offset of the next byte in the record
-	errAt int // in stBad: where JSON ended
-	badAt int // with NotUTF8: the first byte that is not UTF-8
+	base   int         // offset of the next byte in the record
+	errAt  int         // in stBad: where JSON ended
+	end    Ending      // in stBad: in what
+	byte   byte        // in stBad: at what
+	firsts [placed]int // by mark: where it was seen first
 
 	// A character that began in one piece and ends in another.
 	part  [4]byte
@@ -70,28 +77,66 @@ func (s *Scanner) Write(p []byte) {
 // Result is the verdict as if the record ended here. More may be written after it.
 func (s *Scanner) Result() Result {
 	r := Result{
-		Object: s.kind == KindObject,
-		Depth:  s.deepest,
-		Marks:  s.marks,
-		Kind:   s.kind,
-		ErrAt:  s.base,
+		Object:    s.kind == KindObject,
+		Depth:     s.deepest,
+		Marks:     s.marks,
+		Kind:      s.kind,
+		JSONErrAt: s.base,
+		UTF8ErrAt: -1,
 	}
-	r.JSON = s.state == stDone || numberEnds(s.state) && s.depth == 0
-	if s.state == stBad {
-		r.ErrAt = s.errAt
+	switch s.state {
+	case stDone:
+		r.End = EndWhole
+	case stZero, stInt, stFrac, stExp:
+		if s.depth == 0 {
+			r.End = EndWhole
+		}
+	case stString, stEscape, stHex:
+		r.End = EndEarlyInString
+	case stBad:
+		r.End, r.JSONErrAt, r.ErrByte = s.end, s.errAt, s.byte
 	}
-	badAt := s.badAt
-	if s.parts > 0 && r.Marks&NotUTF8 == 0 {
+	if r.JSON = r.End == EndWhole; r.JSON {
+		r.JSONErrAt = -1
+	}
+	r.ErrAt = r.JSONErrAt
+	if r.UTF8ErrAt = s.First(NotUTF8); r.UTF8ErrAt >= 0 {
 		r.Marks |= NotUTF8
-		badAt = s.base - s.parts
+		if r.JSON || r.UTF8ErrAt < r.ErrAt {
+			r.ErrAt = r.UTF8ErrAt
+		}
 	}
-	if r.Marks&NotUTF8 != 0 {
-		r.ErrAt = min(r.ErrAt, badAt)
-	} else if r.JSON {
-		r.Valid = true
-		r.ErrAt = -1
-	}
+	r.Valid = r.ErrAt < 0
 	return r
+}
+
+// First returns the offset in the record at which a mark was seen first, -1 when it was not, or is Escaped. Of several
+// marks it is the first of any.
+func (s *Scanner) First(marks Marks) int {
+	first := -1
+	for bit, at := range s.firsts {
+		if m := Marks(1 << bit); m&marks&s.marks != 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	if marks&BOM&s.marks != 0 {
+		return 0
+	}
+	if marks&NotUTF8 != 0 && s.parts > 0 && (first < 0 || s.base-s.parts < first) {
+		first = s.base - s.parts
+	}
+	return first
+}
+
+// mark notes what was seen at an offset of the record.
+func (s *Scanner) mark(m Marks, at int) {
+	if s.marks&m == m {
+		return
+	}
+	s.marks |= m
+	if bit := bits.TrailingZeros32(uint32(m)); bit < placed {
+		s.firsts[bit] = at
+	}
 }
 
 // finishChar takes from p what the character in s.part lacks and returns the rest of p.
@@ -108,25 +153,17 @@ func (s *Scanner) finishChar(p []byte) []byte {
 		return nil
 	case mark&NotUTF8 != 0:
 		// The other bytes of part are not UTF-8 either, and can make no other mark.
-		s.notUTF8(s.base - had)
+		s.mark(NotUTF8, s.base-had)
 		s.parts = 0
 		return p
 	}
 	if s.base == had && string(buf[:3]) == bom {
 		mark |= BOM
 	}
-	s.marks |= mark
+	s.mark(mark, s.base-had)
 	s.parts = 0
 	s.base += size - had
 	return p[size-had:]
-}
-
-// notUTF8 notes a byte that is not UTF-8 at an offset of the record.
-func (s *Scanner) notUTF8(at int) {
-	if s.marks&NotUTF8 == 0 {
-		s.marks |= NotUTF8
-		s.badAt = at
-	}
 }
 
 // keepChar keeps the beginning of a character at the end of a piece.

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"fmt"
+	"io"
+
+	"pitap/inspect/text"
+)
+
+// WriteText writes the figures for people. width is that of the terminal, 0 for no limit.
+func (st *Stats) WriteText(w io.Writer, p text.Palette, width int) error {
+	head := fmt.Sprintf("%s  %s entries  pi %s (%s)", ago(st.Duration), text.Count(st.Entries), st.Version, st.From)
+	if st.Lost > 0 {
+		head += "  " + p.Red(text.Size(st.Lost)+" not recorded")
+	}
+	if u := st.Usage; u.Input+u.Output > 0 {
+		head += fmt.Sprintf("  tokens: %s in, %s cached, %s out", text.Count(u.Input), text.Count(u.CacheRead+u.CacheWrite), text.Count(u.Output))
+		if u.Cost > 0 {
+			head += fmt.Sprintf(", $%.4f", u.Cost)
+		}
+	}
+	if _, err := fmt.Fprintln(w, head); err != nil {
+		return err
+	}
+	for _, part := range []func(p text.Palette, width int) (string, *text.Table){st.kindTable, st.latencyTable, st.slowTable, st.runTable, st.toolTable, st.stallTable} {
+		title, table := part(p, width)
+		if table == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s\n", p.Bold(title)); err != nil {
+			return err
+		}
+		if err := table.Flush(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newTable(p text.Palette, width int, columns ...text.Column) *text.Table {
+	return &text.Table{Columns: columns, Width: width, Title: p.Dim}
+}
+
+func right(title string) text.Column { return text.Column{Title: title, Right: true} }
+
+func (st *Stats) kindTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Kinds) == 0 {
+		return "", nil
+	}
+	t := newTable(p, width, text.Column{Title: "from"}, right("records"), right("bytes"), right("largest"), text.Column{Title: "kind"})
+	for i, k := range st.Kinds {
+		if i == 40 {
+			t.AddText("", "", "", "", fmt.Sprintf("and %d more kinds", len(st.Kinds)-i))
+			break
+		}
+		t.AddText(k.From, text.Count(k.Records), text.Size(k.Bytes), text.Size(k.Largest), k.Kind)
+	}
+	return "records by kind", t
+}
+
+func (st *Stats) latencyTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Latencies) == 0 {
+		return "", nil
+	}
+	t := newTable(p, width, right("answered"), right("failed"), right("open"), right("p50"), right("p90"), right("p99"), right("max"), text.Column{Title: "command"})
+	for _, l := range st.Latencies {
+		t.AddText(fmt.Sprint(l.Count), blankZero(l.Failed), blankZero(l.Open), ago(l.P50), ago(l.P90), ago(l.P99), ago(l.Max), l.Command)
+	}
+	return "latency of responses", t
+}
+
+func (st *Stats) slowTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Slowest) < 2 {
+		return "", nil
+	}
+	t := newTable(p, width, right("entry"), right("took"), text.Column{Title: "command"})
+	for _, s := range st.Slowest[:min(5, len(st.Slowest))] {
+		t.AddText(fmt.Sprintf("#%d", s.N), ago(s.Took), s.Command)
+	}
+	return "slowest commands", t
+}
+
+func (st *Stats) runTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Runs) == 0 {
+		return "", nil
+	}
+	t := newTable(p, width, right("entry"), right("start"), right("took"), right("turns"), right("tools"), right("first delta"), right("tokens/s"), right("in"), right("out"), right("cost"), text.Column{Title: ""})
+	for _, r := range st.Runs {
+		took, state := ago(r.Took), ""
+		switch {
+		case r.Broken != "":
+			took, state = "-", r.Broken
+		case r.Took == 0:
+			took, state = "-", "not settled"
+		case r.Aborted:
+			state = "aborted"
+		}
+		if r.Retries > 0 {
+			state += fmt.Sprintf(" %d retries", r.Retries)
+		}
+		first, rate, cost := "-", "-", "-"
+		if r.FirstDelta > 0 {
+			first = ago(r.FirstDelta)
+		}
+		if r.Rate > 0 {
+			rate = fmt.Sprintf("%.0f", r.Rate)
+		}
+		if r.Usage.Cost > 0 {
+			cost = fmt.Sprintf("$%.4f", r.Usage.Cost)
+		}
+		t.AddText(fmt.Sprintf("#%d", r.N), text.Since(r.Start), took, fmt.Sprint(r.Turns), blankZero(r.Tools), first, rate, text.Count(r.Usage.Input), text.Count(r.Usage.Output), cost, state)
+	}
+	return "runs", t
+}
+
+func (st *Stats) toolTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Tools) == 0 {
+		return "", nil
+	}
+	t := newTable(p, width, right("calls"), right("failed"), right("open"), right("time"), right("longest"), text.Column{Title: "tool"})
+	for _, s := range st.Tools {
+		t.AddText(fmt.Sprint(s.Calls), blankZero(s.Failed), blankZero(s.Open), ago(s.Took), ago(s.Max), s.Name)
+	}
+	return "tools", t
+}
+
+func (st *Stats) stallTable(p text.Palette, width int) (string, *text.Table) {
+	if len(st.Stalls) == 0 {
+		return "", nil
+	}
+	t := newTable(p, width, right("since"), right("took"), text.Column{Title: "what the reader of did not take"})
+	for i, s := range st.Stalls {
+		if i == 20 {
+			t.AddText("", "", fmt.Sprintf("and %d more", len(st.Stalls)-i))
+			break
+		}
+		over := ""
+		if !s.Over {
+			over = " (to the end)"
+		}
+		t.AddText(text.Since(s.Since), ago(s.Took), s.Stream+over)
+	}
+	return "stalls", t
+}
+
+func blankZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

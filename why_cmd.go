@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"pitap/inspect/session"
+	"pitap/inspect/text"
+	"pitap/record"
+)
+
+func runWhy(t *tool, args []string) error {
+	f := t.flags("why")
+	if done, err := t.parse(f, args); done || err != nil {
+		return err
+	}
+	c, s, err := t.session(f.Args())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	width := 0
+	if text.IsTerminal(t.stdout) {
+		width = text.TerminalWidth(t.stdout)
+	}
+	_, err = fmt.Fprintln(t.stdout, text.Wrap(visible(s.Why(now(c, s))), width))
+	return err
+}
+
+// session reads a capture as far as it goes. Of a capture that is not live the session has ended.
+func (t *tool) session(args []string) (*record.Capture, *session.Session, error) {
+	c, err := t.open(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := t.read(c, func(*record.Entry) {})
+	if err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	return c, s, nil
+}
+
+// read takes all entries of a capture into a session, and gives each to see before.
+func (t *tool) read(c *record.Capture, see func(*record.Entry)) (*session.Session, error) {
+	h, err := c.Header()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	live := c.Live()
+	out, err := t.output("never")
+	if err != nil {
+		return nil, err
+	}
+	s := session.New(h)
+	size := c.Size()
+	for c.Next() {
+		see(c.Entry())
+		s.Add(c.Entry())
+		out.progress.at("read", c.Unit(), size)
+	}
+	out.progress.clear()
+	if err := t.condition(c); err != nil {
+		return nil, err
+	}
+	if !live || c.Ended() {
+		s.End(c.Ended())
+	}
+	return s, nil
+}
+
+// now is the time on the capture's clock.
+func now(c *record.Capture, s *session.Session) int64 {
+	h, err := c.Header()
+	if err != nil || s.Ended {
+		return s.T
+	}
+	return max(s.T, int64(time.Since(h.Start)))
+}
