@@ -126,7 +126,7 @@ func startsObject(b []byte) bool {
 func idText(token []byte) string {
 	if isString(token) {
 		inner := token[1 : len(token)-1]
-		if plainWord(inner) && len(inner) < 200 && !scan.Scan(inner).JSON {
+		if len(inner) > 0 && len(inner) < 200 && plainWord(inner) && !scan.Scan(inner).JSON {
 			return string(inner)
 		}
 	}
