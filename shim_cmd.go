@@ -24,6 +24,7 @@ func runShim(t *tool, args []string) error {
 	var s shim
 	f := t.flags("shim")
 	f.StringVar(&s.agent, "agent", "", "path or name of the `PI` to record; else the first pi in PATH")
+	f.StringVar(&s.replay, "replay", "", "replay `CAPTURE`, or the captures of a folder, in place of the agent")
 	s.recordFlags(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -51,11 +52,23 @@ func runShim(t *tool, args []string) error {
 
 // fix makes what the shim says independent of this process's folder and PATH: clients run it anywhere.
 func (s *shim) fix(path string) error {
+	if s.replay != "" {
+		var err error
+		if s.replay, err = filepath.Abs(s.replay); err != nil {
+			return err
+		}
+		if _, err := os.Stat(s.replay); err != nil {
+			return err
+		}
+	}
 	name := s.agent
 	if name == "" {
 		name = "pi"
 	}
 	found, err := findAgent(name, path)
+	if err != nil && s.replay != "" && s.agent == "" {
+		return nil // no pi is needed
+	}
 	if err != nil {
 		return fmt.Errorf("the agent: %w; --agent names another", err)
 	}
@@ -167,8 +180,11 @@ func link(target, path string) error {
 func (t *tool) sayShim(dir string, s *shim) {
 	pi, script := filepath.Join(dir, shimName()), filepath.Join(dir, "pi.mjs")
 	path := shellQuote(dir) + string(os.PathListSeparator) + "$PATH"
-	fmt.Fprintf(t.stdout, `%s records what its client says to
-%s
+	what := "records what its client says to\n" + s.agent
+	if s.replay != "" {
+		what = "stands for pi, and replays\n" + s.replay
+	}
+	fmt.Fprintf(t.stdout, `%s %s
 
 Put it where your client has pi:
   pi-acp                    PI_ACP_PI_COMMAND=%s
@@ -178,7 +194,7 @@ Put it where your client has pi:
   a client that runs pi     PATH=%s
 
 PITAP_OFF=1 turns it off. What it does stands in %s.
-`, pi, s.agent, shellQuote(pi), strconv.Quote(script), strconv.Quote(pi), pi, path, filepath.Join(dir, shimFile))
+`, pi, what, shellQuote(pi), strconv.Quote(script), strconv.Quote(pi), pi, path, filepath.Join(dir, shimFile))
 }
 
 // shellQuote writes a word so that a shell reads it as one.

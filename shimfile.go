@@ -16,8 +16,9 @@ const shimFile = "pitap.json"
 
 // shim is what such a file says.
 type shim struct {
-	agent string // path, or name to look for in PATH; "": pi
-	path  string // folder of the agent's interpreter, for where PATH does not lead to it
+	agent  string // path, or name to look for in PATH; "": pi
+	path   string // folder of the agent's interpreter, for where PATH does not lead to it
+	replay string // capture, or folder of captures, to replay in the agent's place; "": none
 	recording
 }
 
@@ -33,6 +34,7 @@ func (s *shim) members() []member {
 	return []member{
 		{"agent", &s.agent, isPath(s.agent)},
 		{"path", &s.path, true},
+		{"replay", &s.replay, true},
 		{"output", &s.out, true},
 		{"dir", &s.dir, true},
 		{"name", &s.label, false},

@@ -32,12 +32,12 @@ func ParseEntry(line []byte) (*Entry, error) {
 // members holds the members of an entry line.
 type members struct {
 	n, t, off, more    int64
-	from               Stream
 	eol                string
 	note, hasOff       bool
 	part, last         bool
 	cuts, flags, super token
 	text, base64, msg  token
+	from               token
 	scanned            scan.Result // of msg
 	tried              bool        // lastMember was
 }
@@ -65,11 +65,14 @@ func (d *decoder) parse(line []byte, e *Entry) error {
 		e.Line = line
 		return nil
 	}
-	if m.from == NoStream {
-		return fmt.Errorf("member from is missing, or neither client, agent nor stderr")
+	switch e.From = streamOf(m.from.b); {
+	case m.from.b == nil:
+		return fmt.Errorf("no member from, up to byte %d", len(line))
+	case e.From == NoStream:
+		return fmt.Errorf("member from at byte %d is %.30q, neither client, agent nor stderr", m.from.at, m.from.b)
 	}
-	e.N, e.T, e.From, e.Off, e.MoreCuts = m.n, m.t, m.from, m.off, m.more
-	e.Part, e.Last, e.EOL = m.part, m.last, m.eol
+	e.N, e.T, e.Off, e.MoreCuts = m.n, m.t, m.off, m.more
+	e.Part, e.Last, e.EOL = m.part, m.part && m.last, m.eol
 	if e.Part && !e.Last {
 		e.EOL = ""
 	}
@@ -156,7 +159,7 @@ func (m *members) set(key []byte, v token) (err error) {
 	case "moreCuts":
 		to = &m.more
 	case "from":
-		m.from = streamOf(v.b)
+		m.from = v
 	case "part":
 		m.part = string(v.b) == "true"
 	case "last":
@@ -319,7 +322,7 @@ func (d *decoder) bytes(e *Entry) error {
 		e.Form, e.Body, d.body = Base64, body, body
 		return nil
 	}
-	return fmt.Errorf("none of the members msg, text, base64 and note")
+	return fmt.Errorf("no member msg, text, base64 or note, up to byte %d", len(e.Line))
 }
 
 // valueEnd returns the offset behind the JSON value at b[at], -1 if there is none. Short strings and counts, which is

@@ -29,11 +29,11 @@ func parseNote(line []byte, e *Entry) error {
 		}
 	}
 	end := ms.ObjectEnd()
-	if end < 0 {
-		return fmt.Errorf("note: not a JSON object")
-	}
-	if e.N < 0 || e.T < 0 || e.Off < 0 {
-		return fmt.Errorf("note: one of the members n, t and off is not a count")
+	switch {
+	case end < 0:
+		return fmt.Errorf("note: no JSON object at byte 0")
+	case min(e.N, e.T, e.Off) < 0 || max(e.N, e.T, e.Off) > maxCount:
+		return fmt.Errorf("note: a member n, t or off before byte %d is not a count", end)
 	}
 	return trailing(line, end)
 }
