@@ -144,9 +144,9 @@ Example:
     $ pitap extract --from client > session.in
     $ pitap extract --from client | pi --mode rpc
 `,
-	"prune": `Removes old captures; live ones never, nor files that are no captures. One of the
-first three flags must be given. With several, captures go that are too old or
-too much, but never the newest N.
+	"prune": `Removes old captures; live ones never, nor files that are no captures. One of
+the first three flags must be given. With several, captures go that are too old
+or too much, but never the newest N.
 
     --older-than AGE    those that began more than AGE ago: 30d, 2w, 12h
     --max-size SIZE     the oldest, until the rest has at most SIZE: 2G, 500M
@@ -171,7 +171,7 @@ Example:
 start the first pi in PATH:
 
     pi            records conversations and passes every other call on to pi
-    pi.mjs        does the same when node runs it, as RpcClient does with cliPath
+    pi.mjs        the same for node, as RpcClient runs its cliPath
     pitap.json    says which pi, and with which flags; it may be edited
 
 Made again, they are brought up to date. Files that pitap has not made are never
