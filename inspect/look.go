@@ -16,7 +16,7 @@ const (
 	KindNotJSON   = "not-json"   //
 	KindNotObject = "not-object" // JSON, but no object
 	KindNoType    = "no-type"    // an object without a type
-	KindHalf      = "half"       // of which too little is there to tell what it is
+	KindUnknown   = "unknown"    // of which too little is there to tell what it is
 )
 
 // Seen is what a row is.
@@ -91,7 +91,7 @@ func (s *Summarizer) record(r *Row, v *Seen) {
 	v.Kind = v.head.Kind
 	switch {
 	case v.Kind == "" && r.Parts():
-		v.Kind = KindHalf
+		v.Kind = KindUnknown
 	case v.Kind == "" && !startsObject(r.Body):
 		v.Kind = KindNotObject
 	case v.Kind == "":

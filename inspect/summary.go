@@ -38,6 +38,9 @@ func (s *Summarizer) Summary(r *Row, v *Seen, limit int) ([]byte, Tone) {
 		state(l, r)
 		l.raw(r.Body)
 		tone = Bad
+	case r.Parts() && r.Size > int64(len(r.Body)): // its members may be anywhere
+		state(l, r)
+		l.raw(r.Body)
 	case v.Kind == KindBlank:
 		l.add("an empty line")
 		if r.Size > 0 {
