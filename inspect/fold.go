@@ -58,12 +58,10 @@ func (f *Fold) Add(e *record.Entry, emit func(*Row) error) error {
 	if e.Note != nil {
 		return f.note(e, emit)
 	}
-	p := &f.open[e.From&3]
-	if p.any && !f.continues(p, e) {
-		if err := f.broken(p, emit); err != nil {
-			return err
-		}
+	if err := f.giveUp(e, emit); err != nil {
+		return err
 	}
+	p := &f.open[e.From&3]
 	missing := f.missing(e)
 	if !e.Part {
 		p.any = false
@@ -80,6 +78,14 @@ func (f *Fold) Add(e *record.Entry, emit func(*Row) error) error {
 	}
 	p.any = false
 	return emit(p.done())
+}
+
+// giveUp gives up the pending record of an entry's stream if the entry does not go on with it.
+func (f *Fold) giveUp(e *record.Entry, emit func(*Row) error) error {
+	if p := &f.open[e.From&3]; e.Note == nil && p.any && !f.continues(p, e) {
+		return f.broken(p, emit)
+	}
+	return nil
 }
 
 // continues tells whether an entry goes on with the pending record, or holds it as a whole.
