@@ -26,14 +26,16 @@ func (t *tool) asPi(args []string) error {
 	if err != nil {
 		return err
 	}
+	r := s.recording
 	name := s.agent
-	if v := t.getenv("PITAP_AGENT"); v != "" {
+	switch v := t.getenv("PITAP_AGENT"); {
+	case v != "":
 		name = v
-	}
-	if name == "" {
+	case name != "":
+		r.hint = "; run pitap shim again to find pi where it is now"
+	default:
 		name = "pi"
 	}
-	r := s.recording
 	if t.getenv("PITAP_DIR") != "" {
 		r.dir = ""
 	}
@@ -42,24 +44,27 @@ func (t *tool) asPi(args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.morePath = s.path
-	off := t.getenv("PITAP_OFF") == "1"
 	f, faked, err := fixtureOf(t.getenv, s)
 	switch {
-	case err != nil && !off:
+	case t.isOff():
+	case err != nil:
 		return err
-	case faked && !off:
+	case faked:
 		if done, err := t.asFixture(f, r, args); done || err != nil {
 			return err
 		}
 	}
-	if off || !isRPC(args) {
-		return t.passOn(r)
-	}
 	if err := notItself(name); err != nil {
 		return err
 	}
+	if t.isOff() || !isRPC(args) {
+		return t.passOn(r)
+	}
 	return t.record(r)
 }
+
+// isOff tells whether the user wants no recording at all, whatever is set up.
+func (t *tool) isOff() bool { return t.getenv("PITAP_OFF") == "1" }
 
 // notItself refuses a path that leads back to pitap.
 func notItself(name string) error {
@@ -86,12 +91,9 @@ func isRPC(args []string) bool {
 
 // passOn becomes the agent. It returns only where that fails, or where the system knows no exec.
 func (t *tool) passOn(r recording) error {
-	if err := notItself(r.argv[0]); err != nil {
-		return err
-	}
 	path, err := findAgent(r.argv[0], t.getenv("PATH"))
 	if err != nil {
-		return statusError{findStatus(err), err}
+		return statusError{findStatus(err), fmt.Errorf("%w%s", err, r.hint)}
 	}
 	env, err := t.agentEnv(path)
 	if err != nil {

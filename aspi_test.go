@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pitap/record"
 )
@@ -190,6 +191,9 @@ func TestAsPiPassesOn(t *testing.T) {
 			t.Errorf("pi %s: %+v, want %q on stderr", test.args, o, want)
 		}
 	}
+	if o := s.with("PITAP_OFF=1").run(hello, "pitap", "record", "--", "pi", "--mode", "rpc"); o.stdout != hello || o.status != 0 {
+		t.Errorf("pitap record: %+v", o)
+	}
 	o := s.with("PITAP_AGENT="+s.path("noshebang/pi")).run("", shim, "list", "a b")
 	if o.stdout != "a script without a first line: list a b\n" || o.status != -9 {
 		t.Errorf("a script without #!: %+v", o)
@@ -214,7 +218,7 @@ func TestAsPiFails(t *testing.T) {
 		both   bool // not only where a conversation would be recorded
 	}{
 		{"no pi anywhere", "PATH=" + s.path("shim"), "", 127, "pitap: pi: not found in PATH", true},
-		{"the agent has gone", "", `{"agent": "/nowhere/pi"}`, 127, "pitap: /nowhere/pi: no such file or directory", true},
+		{"the agent has gone", "", `{"agent": "/nowhere/pi"}`, 127, "pitap: /nowhere/pi: no such file or directory; run pitap shim again", true},
 		{"the agent can't be run", "PITAP_AGENT=" + s.path("plain/pi"), "", 126, "plain/pi: permission denied", true},
 		{"the agent is this shim", "PITAP_AGENT=" + shim, "", 125, shim + " is pitap itself", true},
 		{"the agent is another shim", "", `{"agent": "../again/pi"}`, 125, s.path("again/pi") + " is pitap itself", true},
@@ -304,5 +308,36 @@ func TestAsPiFindsTheInterpreter(t *testing.T) {
 				t.Errorf("PATH=%s pi %q: %+v", path, args, o)
 			}
 		}
+	}
+}
+
+// TestShimThatIsACopyHandsOver has an agent whose child goes on writing when it has exited, which pitap leaves to a copy of
+// itself: that must not take itself for pi.
+func TestShimThatIsACopyHandsOver(t *testing.T) {
+	s := newSandbox(t)
+	shim := s.folder("shim") + "/pi"
+	copyPitap(t, shim)
+	s.file("real/pi", "#!/bin/sh\necho first\n(while ! [ -e go ]; do sleep 0.02; done; echo second) &\n")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := s.front("real").command(t.Context(), shim, "--mode", "rpc")
+	cmd.Stdout = w
+	err = cmd.Run()
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file("work/go", "")
+	if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := io.ReadAll(r); string(out) != "first\nsecond\n" {
+		t.Errorf("it says %q, %v", out, err)
+	}
+	if c := s.recordedSession(); c.streams[record.Agent] != "first\nsecond\n" {
+		t.Errorf("recorded: %q", c.streams[record.Agent])
 	}
 }

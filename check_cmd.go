@@ -145,43 +145,19 @@ func reportText(r *inspect.Report, path string, out *output) error {
 		}
 		fmt.Fprintf(out, "\n  %s %s  %s\n", severity(text.Pad(f.Severity.String(), 6)), p.Bold(f.Rule), place(f))
 		paragraph(out, "         ", f.Text)
-		paragraph(out, "         ", p.Dim("hint: ")+visible(f.Hint))
+		paragraph(out, "         ", "hint: "+f.Hint)
 	}
 	return nil
 }
 
-// paragraph writes words, wrapped to the terminal's width.
+// paragraph writes words, each line behind a prefix, wrapped on a terminal.
 func paragraph(out *output, prefix, words string) {
-	width := out.width
-	if width == 0 || width > 100 {
-		width = 100
+	width := 0
+	if out.terminal {
+		width = min(max(out.width, 60), 100) - len(prefix)
 	}
-	if !out.terminal {
-		width = 1 << 30
-	}
-	used := 0
-	for _, word := range strings.Fields(words) {
-		w := text.Width(word)
-		if out.palette.Enabled && strings.HasPrefix(word, "\x1b") {
-			w = len("hint:")
-		} else {
-			word = visible(word)
-		}
-		if used > 0 && used+1+w > width {
-			out.WriteByte('\n')
-			used = 0
-		}
-		if used == 0 {
-			out.WriteString(prefix)
-			used = len(prefix)
-		} else {
-			out.WriteByte(' ')
-			used++
-		}
-		out.WriteString(word)
-		used += w
-	}
-	out.WriteByte('\n')
+	lines := text.Wrap(visible(words), width)
+	fmt.Fprintf(out, "%s%s\n", prefix, strings.ReplaceAll(lines, "\n", "\n"+prefix))
 }
 
 // verdict sums a report up.

@@ -294,10 +294,12 @@ require("readline").createInterface({ input: process.stdin }).on("line", eval);
 		signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "USR2": syscall.SIGUSR2}
 		want := 0
 		for name, signal := range signals {
-			for _, pid := range []int{c.Pid(), -c.Pid()} { // to the process, to its group
-				syscall.Kill(pid, signal)
-				want++
-				c.ExpectFunc("got "+name, func(r pitest.Record) bool { return string(r) == "got "+name })
+			for range 5 { // one that came twice may look like one
+				for _, pid := range []int{c.Pid(), -c.Pid()} { // to the process, to its group
+					syscall.Kill(pid, signal)
+					want++
+					c.ExpectFunc("got "+name, func(r pitest.Record) bool { return string(r) == "got "+name })
+				}
 			}
 		}
 		c.Finish(0)

@@ -22,6 +22,11 @@ import (
 	"pitap/record"
 )
 
+const ms = time.Millisecond
+
+// long asks for the sizes and times that take minutes.
+var long = os.Getenv("PITAP_TEST_LONG") == "1"
+
 // The test binary is also pitap and the agents, when it is started under their names.
 var bin string // folder with pitap and zoo
 
@@ -145,9 +150,11 @@ func (f *front) argv(agent []string) []string {
 func (f *front) command(agent ...string) *exec.Cmd {
 	argv := f.argv(agent)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "PITAP_DIR="+f.dir)
+	cmd.Env = f.env()
 	return cmd
 }
+
+func (f *front) env() []string { return append(os.Environ(), "PITAP_DIR="+f.dir) }
 
 // start starts an agent that does steps.
 func (f *front) start(steps ...string) *pitest.Conversation {
@@ -478,3 +485,12 @@ func touch(t *testing.T, file string) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+func readFile(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

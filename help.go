@@ -150,4 +150,26 @@ Example:
     $ pitap mend 4f02609e
     $ pitap mend session.jsonl.zst && zstd -t session.jsonl.zst
 `,
+	"shim": `Makes the folder DIR with three files, for clients that take only a path, or
+start the first pi in PATH:
+
+    pi            records conversations and passes every other call on to pi
+    pi.mjs        does the same when it is run with node, as RpcClient's cliPath is
+    pitap.json    says which pi, and with which flags; it may be edited
+
+Made again, they are brought up to date. Files that pitap has not made are never
+overwritten. What is printed says what to put where.
+
+    --agent PI          path or name of the pi to record; else the first in PATH
+                        that is not pitap
+    -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet
+                        as for pitap record
+
+When it runs, these come before pitap.json: $PITAP_OFF (1: pass everything on),
+$PITAP_AGENT (path or name of the pi to record), $PITAP_DIR.
+
+Example:
+    $ pitap shim ~/.local/share/pitap
+    $ pitap shim ./shim --agent node_modules/.bin/pi --dir captures --strict
+`,
 }

@@ -40,6 +40,8 @@ type tool struct {
 	stdout, stderr *os.File
 	getenv         func(string) string
 	self           string // the name the program was started under
+
+	flagSet *pflag.FlagSet // of the command that runs
 }
 
 func commands() []command {
@@ -165,6 +167,7 @@ func (t *tool) flags(name string) *pflag.FlagSet {
 	f.SortFlags = false
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
+	t.flagSet = f
 	return f
 }
 

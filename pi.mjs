@@ -27,6 +27,10 @@ if (process.execve && !windows) process.execve(pi, [pi, ...argv], process.env);
 
 // Else pitap is a child. It gets a session of its own, so that a signal to the group comes once, from here. At the end of
 // the pipe pitap knows that this process is gone, however that came about.
+const forwarded = ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "WINCH", "CONT", "ABRT"].map((name) => `SIG${name}`);
+// Before the child is there, so that none is missed; what comes in between is handled afterwards.
+if (!windows) for (const signal of forwarded) process.on(signal, () => child.kill(signal));
+
 const child = spawn(pi, argv, {
 	argv0: pi,
 	detached: !windows,
@@ -35,10 +39,6 @@ const child = spawn(pi, argv, {
 });
 child.stdio[3]?.on("error", () => {});
 child.on("error", fail);
-
-const forwarded = ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "WINCH", "CONT", "ABRT"].map((name) => `SIG${name}`);
-if (!windows) for (const signal of forwarded) process.on(signal, () => child.kill(signal));
-
 child.on("exit", (code, signal) => {
 	if (signal === null) process.exit(code);
 	for (const name of forwarded) process.removeAllListeners(name);

@@ -64,6 +64,7 @@ func TestReadmeCommands(t *testing.T) {
 		{"PI_ACP_PI_COMMAND=", "", []string{`{"type":"from pi-acp"}`}, nil},
 		{"PATH=", "", []string{`{"type":"from my-client"}`}, nil},
 		{"pitap ls", "", []string{"from my-client"}, nil},
+		{"pitap prune", "", nil, nil},
 		{"zstd -dc", "", []string{`{"type":"from my-client"}`}, []string{"zstd", "jq"}},
 	}
 	blocks := readme(t, "sh")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -30,6 +31,7 @@ type recording struct {
 	argv   []string // of the agent
 
 	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
+	hint     string // ends the message when the agent is not found
 }
 
 // recordFlags defines the flags that are kept in a shim's pitap.json, too.
@@ -58,6 +60,9 @@ func runRecord(t *tool, args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.out, r.dir, r.label = strings.Clone(r.out), strings.Clone(r.dir), strings.Clone(r.label)
+	if t.isOff() {
+		return t.passOn(r)
+	}
 	return t.record(r)
 }
 
@@ -68,8 +73,12 @@ func (t *tool) record(r recording) error {
 	if err != nil {
 		return err
 	}
-	if r.path, err = findAgent(r.argv[0], t.getenv("PATH")); err != nil {
-		return t.unstarted(r, err)
+	path, set := os.LookupEnv("PATH")
+	if !set {
+		path = proxy.DefaultPath
+	}
+	if r.path, err = findAgent(r.argv[0], path); err != nil {
+		return t.unstarted(r, fmt.Errorf("%w%s", err, r.hint))
 	}
 	start := time.Now()
 	capture, err := t.newCapture(r, start)
@@ -83,6 +92,7 @@ func (t *tool) record(r recording) error {
 		cfg.Copy = []string{self, "finish"}
 	}
 	cfg.Started = func(pid int) {
+		proxy.CloseInherited()
 		capture.started(pid)
 		parent.watch(pid, cfg.Recorder)
 	}
@@ -135,6 +145,7 @@ type capture struct {
 	r      recording
 	header record.Header
 	pid    chan int // of the agent
+	said   atomic.Pointer[string]
 
 	mu   sync.Mutex
 	file *os.File // nil until it could be made
@@ -219,11 +230,14 @@ func (c *capture) current() *os.File {
 	return c.file
 }
 
-// warn says on stderr what happened to the recording, without ever waiting for it.
+// warn says on stderr what happened to the recording, without ever waiting for it. What was said just now is not said
+// again: the recorder tells it, and the end of the session once more.
 func (c *capture) warn(err error) {
-	if !c.r.quiet {
-		proxy.Say(2, fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  ")))
+	text := fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	if last := c.said.Swap(&text); c.r.quiet || last != nil && *last == text {
+		return
 	}
+	proxy.Say(2, text)
 }
 
 func (t *tool) header(r recording, start time.Time) record.Header {

@@ -70,7 +70,7 @@ func TestDeathBySignalLeavesNoCore(t *testing.T) {
 		argv := append([]string{"-c", `ulimit -c unlimited; exec "$@"`, "sh"}, f.argv([]string{"sh", "-c", "ulimit -c 0; kill -$0 $$", itoa(int(sig))})...)
 		cmd := exec.Command("sh", argv...)
 		cmd.Dir = work
-		cmd.Env = f.command().Env
+		cmd.Env = f.env()
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		cmd.Run()

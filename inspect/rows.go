@@ -147,10 +147,13 @@ func (w *rowWriter) measure() {
 	case w.width == 0: // nothing is cut: what is wider moves the rest of its line
 		limit(colKind, 32)
 		limit(colID, 12)
-	case w.width < 100:
+	case w.width < 100: // what matters is the summary
 		limit(colKind, 18)
 		limit(colID, 8)
 		w.widths[colSize] = 0
+		if w.width < 90 {
+			w.widths[colGap] = 0
+		}
 	case w.width < 160:
 		limit(colKind, 22)
 		limit(colID, 10)

@@ -21,6 +21,7 @@ type session struct {
 	cfg     *Config
 	signals *signals
 	agent   *os.Process
+	gone    chan struct{} // closed when the agent has exited
 	// The process's ends of the agent's pipes.
 	stdin, stdout, stderr int
 
@@ -33,7 +34,7 @@ type session struct {
 // system, when the agent could not be started; then nothing was forwarded.
 func Run(cfg Config) (Result, error) {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a broken pipe is an error of write, not the end
-	s := &session{cfg: &cfg, signals: catch()}
+	s := &session{cfg: &cfg, signals: catch(), gone: make(chan struct{})}
 	defer s.signals.stop()
 	exited := make(chan Result, 1)
 	started := make(chan error, 1)
@@ -53,6 +54,7 @@ func Run(cfg Config) (Result, error) {
 			s.forward(sig)
 		case result := <-exited:
 			s.finish(result)
+			s.outputs[1].out.close()
 			return result, nil
 		}
 	}
@@ -69,6 +71,7 @@ func (s *session) live(started chan<- error, exited chan<- Result) {
 		return
 	}
 	state, err := s.agent.Wait()
+	close(s.gone)
 	if err != nil {
 		exited <- Result{Code: 1}
 		return
@@ -109,7 +112,7 @@ func (s *session) start() error {
 	path, argv := s.cfg.Path, s.cfg.Argv
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if errors.Is(err, syscall.ENOEXEC) { // as execvp does with a script that has no #!
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, argv[1:]...), attr)
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
 	if err != nil {
 		status := StatusNotExecutable
@@ -155,6 +158,8 @@ func (s *session) pump() error {
 	s.client = newPump(s.cfg, record.Client, s.cfg.Stdin, ownOutput(s.stdin), s.stopR)
 	s.outputs[0] = newPump(s.cfg, record.Agent, s.stdout, newOutput(s.cfg.Stdout), s.stopR)
 	s.outputs[1] = newPump(s.cfg, record.Stderr, s.stderr, newOutput(s.cfg.Stderr), s.stopR)
+	s.outputs[1].gone = s.gone
+	s.client.answers = s.outputs[:]
 	go s.client.run()
 	go s.outputs[0].run()
 	go s.outputs[1].run()

@@ -62,6 +62,7 @@ var actions = map[string]func(*agent, string) error{
 	"digest":   (*agent).digest,
 	"take":     (*agent).take,
 	"flood":    (*agent).flood,
+	"paced":    (*agent).paced,
 	"noise":    func(a *agent, arg string) error { n := ints(arg); return a.pour(Random(uint64(n[0]), n[1])) },
 	"noiseerr": func(a *agent, arg string) error { n := ints(arg); return a.write(2, Random(uint64(n[0]), n[1])) },
 	"whole":    (*agent).whole,
@@ -209,6 +210,18 @@ func (a *agent) flood(arg string) error {
 		if err := a.pour(buf); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (a *agent) paced(arg string) error {
+	every, n, _ := strings.Cut(arg, ",")
+	count := ints(n)
+	for i := range count[0] {
+		if err := a.write(1, appendRecord(nil, i, count[1])); err != nil {
+			return err
+		}
+		pause(every)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,4 +92,18 @@ func Children(pid int) (children []int) {
 		}
 	}
 	return children
+}
+
+// Holders gives the ids of the processes that have a file open.
+func Holders(file string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, l := range links {
+		if to, err := os.Readlink(l); err == nil && to == file {
+			pid, _ := strconv.Atoi(strings.Split(l, "/")[2])
+			if !slices.Contains(pids, pid) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
 }

@@ -39,6 +39,11 @@ func Take(n int) string { return fmt.Sprint("take:", n) }
 // Flood writes the bytes of Records(n, size), 64 KiB a write.
 func Flood(n, size int) string { return fmt.Sprintf("flood:%d,%d", n, size) }
 
+// Paced writes the bytes of Records(n, size), one record a write, with a pause after each.
+func Paced(pause time.Duration, n, size int) string {
+	return fmt.Sprintf("paced:%v,%d,%d", pause, n, size)
+}
+
 // Noise writes the n bytes of Random(seed, n) to stdout, 64 KiB a write.
 func Noise(seed uint64, n int) string { return fmt.Sprintf("noise:%d,%d", seed, n) }
 
@@ -126,8 +131,8 @@ func Records(n, size int) []byte {
 func appendRecord(b []byte, i, size int) []byte {
 	end := len(b) + size
 	b = fmt.Appendf(b, `{"type":"flood","n":%d,"pad":"`, i)
-	for len(b) < end-3 {
-		b = append(b, "abcdefgh"[len(b)%8])
+	for left := end - 3 - len(b); left > 0; left-- {
+		b = append(b, "abcdefgh"[left%8])
 	}
 	return append(b, "\"}\n"...)
 }
