@@ -114,3 +114,8 @@ func BenchmarkUnquote(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkScanMembers(b *testing.B) {
+	var m Spans
+	measure(b, func(r []byte) bool { return ScanMembers(r, &m).Valid })
+}
