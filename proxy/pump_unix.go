@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +21,15 @@ type pump struct {
 	in     int
 	out    *output
 	stop   int // becomes readable when the pump is to stop where it is
+	// gone, if not nil, is closed when the agent has exited: then out stays open at the end of the stream, for Run to
+	// close, since there may be warnings to come.
+	gone <-chan struct{}
+	// answers are the pumps that carry what the agent says to what this one carries: a client that closes its end of
+	// one and then sends something must find the agent's end closed, too.
+	answers []*pump
 
 	buf   [chunk]byte
-	poll  [3]unix.PollFd
+	poll  [5]unix.PollFd
 	off   int64  // bytes delivered
 	rest  []byte // read and not delivered, when the pump was stopped
 	ended bool   // nothing more to do: the stream or its reader has ended
@@ -58,8 +65,12 @@ func (p *pump) run() {
 // read waits for bytes. It returns false when the pump is over.
 func (p *pump) read() (int, bool) {
 	for {
-		p.poll = [3]unix.PollFd{{Fd: int32(p.in), Events: unix.POLLIN}, {Fd: int32(p.out.fd)}, {Fd: int32(p.stop), Events: unix.POLLIN}}
-		if _, err := unix.Poll(p.poll[:], -1); err != nil {
+		fds := append(p.poll[:0], unix.PollFd{Fd: int32(p.in), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.out.fd)},
+			unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
+		for _, a := range p.answers {
+			fds = append(fds, unix.PollFd{Fd: a.watched()})
+		}
+		if _, err := unix.Poll(fds, -1); err != nil {
 			if err == unix.EINTR || err == unix.EAGAIN {
 				continue
 			}
@@ -73,6 +84,14 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
+		for i, a := range p.answers {
+			if fds[3+i].Revents != 0 {
+				<-a.done // soon: it sees the same
+			}
+		}
+		if p.poll[0].Revents == 0 {
+			continue
+		}
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
@@ -85,6 +104,16 @@ func (p *pump) read() (int, bool) {
 	}
 }
 
+// watched is the descriptor that tells whether the pump's reader is there, or -1 when the pump is over.
+func (p *pump) watched() int32 {
+	select {
+	case <-p.done:
+		return -1
+	default:
+		return int32(p.out.fd)
+	}
+}
+
 // end is the end of the stream: it reaches the other side and nothing else.
 func (p *pump) end(err error) {
 	n := record.Note{Kind: "eof"}
@@ -92,7 +121,27 @@ func (p *pump) end(err error) {
 		n.Error = err.Error()
 	}
 	p.cfg.note(p.stream, n)
+	if p.agentGone() {
+		p.ended = true
+		closeEnd(p.in)
+		return
+	}
 	p.close()
+}
+
+// agentGone tells whether the stream has ended because the agent has exited.
+func (p *pump) agentGone() bool {
+	if p.gone == nil {
+		return false
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 func (p *pump) close() {
@@ -167,7 +216,8 @@ func (p *pump) wait(b []byte, s *stall) bool {
 	if !s.noted {
 		timeout = int(max(0, stallAfter-time.Since(s.began)).Milliseconds()) + 1
 	}
-	p.poll = [3]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLOUT}, {Fd: int32(p.stop), Events: unix.POLLIN}}
+	p.poll[0] = unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLOUT}
+	p.poll[1] = unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN}
 	n, err := unix.Poll(p.poll[:2], timeout)
 	switch {
 	case err != nil && err != unix.EINTR && err != unix.EAGAIN:
@@ -200,4 +250,25 @@ func closeEnd(fd int) {
 	}
 	dup2(null, fd)
 	unix.Close(null)
+}
+
+// CloseInherited closes what the process was given besides its three standard streams. The agent has it, too, and whoever
+// passed it waits for the agent alone to close it. All files that this program opens are closed on exec, which tells them
+// apart.
+func CloseInherited() {
+	dir, err := os.Open(descriptors)
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	dir.Close()
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }
