@@ -5,6 +5,9 @@ import "pitap/record/scan"
 // Scan judges the bytes of a record and tells where its members are. It uses what is known from reading the capture;
 // else it looks over the bytes, and m is where it notes the members. What it returns is valid as long as Body.
 func (e *Entry) Scan(m *scan.Spans) (scan.Result, *scan.Spans) {
+	if e.spans != nil {
+		return e.scanned, e.spans
+	}
 	return scan.ScanMembers(e.Body, m), m
 }
 
