@@ -12,4 +12,11 @@ require (
 	golang.org/x/term v0.48.0
 )
 
-require github.com/itchyny/timefmt-go v0.1.9 // indirect
+require (
+	github.com/gdamore/encoding v1.0.1 // indirect
+	github.com/gdamore/tcell/v2 v2.13.10 // indirect
+	github.com/itchyny/timefmt-go v0.1.9 // indirect
+	github.com/lucasb-eyer/go-colorful v1.3.0 // indirect
+	github.com/rivo/tview v0.42.0 // indirect
+	golang.org/x/text v0.31.0 // indirect
+)
