@@ -110,11 +110,8 @@ func (s *Store) Search(ctx context.Context, p *Pattern, pos int64, dir int) Hit 
 	k := max(0, s.frameAt(pos))
 	n := len(s.frames)
 	order := make([]*frame, 0, n+1)
-	for i := range n + 1 { // the first frame comes again at the end, for its other side
-		order = append(order, s.frames[((k+dir*i)%max(n, 1)+n)%n])
-		if n == 0 {
-			break
-		}
+	for i := 0; i <= n && n > 0; i++ { // the first frame comes again at the end, for its other side
+		order = append(order, s.frames[((k+dir*i)%n+n)%n])
 	}
 	s.mu.Unlock()
 	if n == 0 {
@@ -284,9 +281,10 @@ func (r *searcher) decoded(f *frame, c *content, from, to int64, dir int) int64 
 			}
 			l := c.lines[i]
 			pos := f.base + int64(i)
+			place := at + j - int(l.at)
 			at = int(l.end) + 1
 			// In a record that is JSON the mark stands behind the member msg.
-			if m := bytes.Index(c.raw[l.at:l.end], []byte(`"msg":`)); m >= 0 && m < at+j-int(l.at) || pos < from || pos >= to {
+			if m := bytes.Index(c.raw[l.at:l.end], []byte(`"msg":`)); m >= 0 && m < place || pos < from || pos >= to {
 				continue
 			}
 			if r.shown(f, i, pos) && r.holds(c.line(i)) {

@@ -55,15 +55,16 @@ type Store struct {
 	rows map[int64]*Row // that were made lately
 	rowV uint64         // of the rows: the links' version
 
-	changed chan struct{}
-	stop    chan struct{}
-	wait    sync.WaitGroup
+	tell func()
+	stop chan struct{}
+	wait sync.WaitGroup
 }
 
 // Open opens the capture at path. Only a file that can't be opened is an error: what is wrong with a capture is told by
-// its State. Close ends the goroutines that it starts.
-func Open(path string) (*Store, error) {
-	s := &Store{Path: path, fold: true, unfolded: map[int64]bool{}, changed: make(chan struct{}, 1), stop: make(chan struct{})}
+// its State. tell is called, from several goroutines, after something has changed; it must not block or call the Store.
+// Close ends the goroutines that it starts.
+func Open(path string, tell func()) (*Store, error) {
+	s := &Store{Path: path, fold: true, unfolded: map[int64]bool{}, tell: tell, stop: make(chan struct{})}
 	if err := s.open(true); err != nil {
 		return nil, err
 	}
@@ -126,13 +127,9 @@ func (s *Store) Close() error {
 	return s.capture.Close()
 }
 
-// Changed is sent to, without a queue, after something has changed.
-func (s *Store) Changed() <-chan struct{} { return s.changed }
-
 func (s *Store) notify() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
+	if s.tell != nil {
+		s.tell()
 	}
 }
 
