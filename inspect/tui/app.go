@@ -8,7 +8,6 @@ package tui
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -136,26 +135,17 @@ func newApp(opt Options) (*app, error) {
 	if screen == nil {
 		var err error
 		if screen, err = tcell.NewScreen(); err != nil {
-			return nil, err
-		}
-		if err := screen.Init(); err != nil {
 			return nil, fmt.Errorf("no terminal to draw on: %w", err)
 		}
 	}
-	name := opt.Theme
-	colours := screen.Colors()
-	if name == "" && (colours < 8 || os.Getenv("NO_COLOR") != "") {
-		name = "none"
+	if name := opt.Theme; name != "" && !slices.Contains(Themes, name) {
+		return nil, fmt.Errorf("no theme %q; there are dark, light and none", name)
 	}
-	var err error
-	if a.theme, err = newTheme(name, colours); err != nil {
-		if opt.Screen == nil {
-			screen.Fini()
-		}
-		return nil, err
+	a.tv = tview.NewApplication().SetScreen(screen).EnableMouse(true) // which initializes the screen
+	if opt.Theme == "" && screen.Colors() < 8 {
+		opt.Theme = "none"
 	}
-	a.screen = screen
-	a.tv = tview.NewApplication().SetScreen(screen).EnableMouse(true)
+	a.theme, a.screen = newTheme(opt.Theme, screen.Colors()), screen
 	return a, nil
 }
 
@@ -163,7 +153,7 @@ func newApp(opt Options) (*app, error) {
 func (a *app) open(path string) error {
 	store, err := view.Open(path, a.kick)
 	if err != nil {
-		if a.store == nil && a.opt.Screen == nil {
+		if a.store == nil {
 			a.screen.Fini()
 		}
 		return err

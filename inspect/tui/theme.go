@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"fmt"
-
 	"github.com/gdamore/tcell/v2"
 
 	"pitap/inspect/view"
@@ -25,7 +23,8 @@ type theme struct {
 // Themes are the names of the themes.
 var Themes = []string{"dark", "light", "none"}
 
-func newTheme(name string, colours int) (theme, error) {
+// newTheme makes a theme for a terminal of so many colours; dark is what it makes of names that there are none of.
+func newTheme(name string, colours int) theme {
 	base := tcell.StyleDefault
 	t := theme{name: name, base: base}
 	fg := func(c tcell.Color) tcell.Style { return base.Foreground(c) }
@@ -43,7 +42,7 @@ func newTheme(name string, colours int) (theme, error) {
 		set(view.Symbol, base.Reverse(true))
 		t.sel, t.selNo = base.Reverse(true), base.Bold(true)
 		t.bar, t.tab, t.title = base, base.Reverse(true), base.Underline(true)
-		return t, nil
+		return t
 	case "dark", "":
 		t.name = "dark"
 		set(view.Dim, fg(tcell.ColorGray))
@@ -115,11 +114,9 @@ func newTheme(name string, colours int) (theme, error) {
 			set(view.Note, fg(grey(90)))
 			set(view.Word, fg(grey(90)))
 		}
-	default:
-		return t, fmt.Errorf("no theme %q; there are dark, light and none", name)
 	}
 	t.title = t.roles[view.Dim].Underline(true)
-	return t, nil
+	return t
 }
 
 // style gives a role its style on a background.
