@@ -29,6 +29,8 @@ type Row struct {
 	Missing int64 // bytes of the stream just before it that no entry has
 
 	Line []byte // the entry's line in the capture; nil for records in parts
+
+	entry *record.Entry // of a whole record, to use what is known from reading it
 }
 
 // Parts tells whether the record stands in several entries, and Body may be its beginning only.
@@ -66,7 +68,7 @@ func (f *Fold) Add(e *record.Entry, emit func(*Row) error) error {
 	if !e.Part {
 		p.any = false
 		f.row = Row{N: e.N, T: e.T, From: e.From, Off: e.Off, Form: e.Form, Body: e.Body, Size: int64(len(e.Body)), EOL: e.EOL,
-			Flags: e.Flags, First: e.N, Missing: missing, Line: e.Line}
+			Flags: e.Flags, First: e.N, Missing: missing, Line: e.Line, entry: e}
 		return emit(&f.row)
 	}
 	if !p.any {

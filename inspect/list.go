@@ -124,13 +124,6 @@ func listWorker(found []record.Found, names []string, next <-chan int, results [
 	}
 }
 
-// Look says of one capture what a list would.
-func Look(f record.Found) *Listed {
-	var listed *Listed
-	List([]record.Found{f}, func(l *Listed) error { listed = l; return nil })
-	return listed
-}
-
 func (l *Listed) look(g *record.Glancer) {
 	v, err := g.Glance(l.Path)
 	if err != nil {
