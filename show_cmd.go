@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"pitap/inspect"
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -114,13 +116,6 @@ func (s *showFlags) options(f *pflag.FlagSet) (opt inspect.ShowOptions, err erro
 
 // show writes a capture's entries.
 func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, follow bool) error {
-	h, err := c.Header()
-	if err != nil {
-		return t.condition(c)
-	}
-	if out.terminal && opt.Form == inspect.Lines {
-		fmt.Fprintln(out, out.palette.Bold(visible(inspect.Title(c.Path, h))))
-	}
 	s := inspect.NewShow(out, opt)
 	interrupted := func() bool { return false }
 	if follow {
@@ -128,6 +123,17 @@ func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, fol
 		defer cancel()
 		interrupted = func() bool { return stop.Err() != nil }
 		followShow(c, s, out, stop.Done())
+	}
+	h, err := t.begin(c)
+	switch {
+	case interrupted():
+		return statusError{status: statusInterrupted}
+	case err != nil:
+		return err
+	}
+	if out.terminal && opt.Form == inspect.Lines {
+		title := text.Cut(inspect.Title(c.Path, h), max(out.width, 20))
+		fmt.Fprintln(out, out.palette.Bold(title))
 	}
 	size := c.Size()
 	for err == nil && c.Next() {
@@ -148,7 +154,9 @@ func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, fol
 	case err != nil:
 		return err
 	case interrupted():
-		return statusError{status: 128 + 2}
+		return statusError{status: statusInterrupted}
+	case s.Shown == 0 && out.terminal:
+		t.complain(fmt.Errorf("%s: no entry is as asked for", filepath.Base(c.Path)))
 	}
 	if err := t.queried(opt.Query); err != nil || done {
 		return err

@@ -24,8 +24,9 @@ type Seen struct {
 	// Kind is a record's kind as package rpc has it ("response:get_state", "message_update:text_delta"), of a note its
 	// kind ("exit"), else one of the constants. Short is the same in fewer letters ("text_delta", "ui:select").
 	Kind, Short string
-	ID          string // of the record, or of the tool call that it is about; a string's text, other JSON as it is written
-	Took        int64  // nanoseconds since what it answers or ends; -1 when there is no such thing
+	ID          string       // of the record, or of the tool call that it is about; a string's text, other JSON as it is written
+	Took        int64        // nanoseconds since what it answers or ends; -1 when there is no such thing
+	Flags       record.Flags // what is remarkable about the record's framing, as far as it alone shows that
 
 	head   rpc.Head
 	asked  string // what a UI response answers: "select"
@@ -68,10 +69,14 @@ func (s *Summarizer) Look(r *Row) *Seen {
 }
 
 func (s *Summarizer) record(r *Row, v *Seen) {
-	if r.Form != record.Msg {
-		v.result = scan.Scan(r.Body)
+	v.Flags = r.Flags
+	v.result = scan.Scan(r.Body)
+	if !r.Parts() {
+		v.Flags |= record.FlagsOf(r.Body, r.EOL, v.result)
+	}
+	if !v.result.JSON {
 		cut := r.Parts() && v.result.ErrAt == len(r.Body)
-		if !v.result.JSON && !cut {
+		if !cut {
 			v.Kind = KindNotJSON
 			if len(bytes.TrimSpace(r.Body)) == 0 {
 				v.Kind = KindBlank

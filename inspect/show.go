@@ -37,6 +37,8 @@ var ErrDone = errors.New("nothing more to show")
 
 // Show writes the entries of one capture that are asked for.
 type Show struct {
+	Shown int64 // rows that were asked for
+
 	w    io.Writer
 	opt  ShowOptions
 	fold Fold
@@ -151,6 +153,9 @@ func (s *Show) asked(r *Row, v *Seen) bool {
 func (s *Show) row(r *Row) error {
 	v := s.sum.Look(r)
 	asked := s.asked(r, v)
+	if asked {
+		s.Shown++
+	}
 	var err error
 	switch {
 	case s.opt.Form == JSON && r.Parts():

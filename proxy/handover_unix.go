@@ -79,7 +79,9 @@ func (s *session) detach(state *record.State) error {
 		files[i] = os.NewFile(uintptr(dup), "")
 		defer files[i].Close()
 	}
-	p, err := os.StartProcess(s.cfg.Copy[0], s.cfg.Copy, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()})
+	// Not under this process's name: the copy is nobody's agent, whatever the file is called.
+	argv := append([]string{"pitap"}, s.cfg.Copy[1:]...)
+	p, err := os.StartProcess(s.cfg.Copy[0], argv, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()})
 	if err != nil {
 		return fmt.Errorf("start a copy that delivers the rest: %w", err)
 	}

@@ -36,7 +36,8 @@ type Config struct {
 	Started func(pid int)
 	// Sync tells the copy's recorder to make each flush wait for the disk.
 	Sync bool
-	// Copy is the command of this program that calls Deliver; empty: Run waits instead of handing over.
+	// Copy is the path of this program and the arguments with which it calls Deliver, under the name pitap; empty: Run
+	// waits instead of handing over.
 	Copy []string
 	// Warn is told what the user should know. It must not block.
 	Warn func(error)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -11,6 +12,8 @@ type Capture struct {
 	*Reader
 	Path string
 	file *os.File
+
+	spare []byte // room for Last, which gives it back
 }
 
 // Open opens a capture for reading.
@@ -109,51 +112,82 @@ func (c *Capture) Condition() string {
 	return "cut: there is no end note"
 }
 
-// Last returns the last entry of a capture without reading all of it, and the number of bytes of its file. ok is false
-// when there is no entry. The entry is valid until the next call of any method.
+// Last returns the last entry of a capture without reading all of it. ok is false when there is no entry. The entry is
+// valid until the next call of any method.
 func (c *Capture) Last() (e *Entry, ok bool) {
 	size := c.Size()
-	start := int64(0)
+	var starts []int64
 	if rows, err := ReadIndex(c.file, size); err == nil {
 		for _, r := range rows {
-			if r.Count > 0 {
-				start = r.Off
-			}
+			starts = append(starts, r.Off)
 		}
 	} else {
-		for off := int64(0); off < size; {
-			s, err := walk(c.file, off, size)
-			if err != nil || s.end <= off {
-				break
-			}
-			if !s.skippable {
-				start = off
-			}
-			off = s.end
-			if !s.whole {
-				break
-			}
-		}
+		starts = frameStarts(c.file, size)
 	}
-	tail := NewReader(c.file, func() (int64, error) { return size, nil })
-	tail.header = &Header{}
-	if start > 0 {
-		content, err := newFrameContent(c.file)
+	for i := len(starts) - 1; i >= 0; i-- {
+		r, ok := lastEntry(c.file, starts[i], size, c.spare)
+		c.spare = r.buf
+		c.torn = c.torn || r.torn
+		c.damage = append(c.damage, r.damage...)
+		if ok {
+			return &r.entry, true
+		}
+		size = starts[i]
+	}
+	return nil, false
+}
+
+// frameStarts walks over the frames with content, to the first that is damaged or not whole. There is one at least: it
+// may turn out to be none.
+func frameStarts(src io.ReaderAt, size int64) []int64 {
+	starts := []int64{0}
+	for off := int64(0); off < size; {
+		s, err := walk(src, off, size)
 		if err != nil {
-			return nil, false
+			break
 		}
-		content.pos, tail.content, tail.limit = start, content, size
-		tail.n = -1
-	} else if _, err := c.Header(); err != nil {
-		return nil, false
-	} else {
-		tail.header = nil
+		if !s.skippable && off > 0 {
+			starts = append(starts, off)
+		}
+		if !s.whole {
+			break
+		}
+		off = s.end
 	}
-	for tail.Next() {
-		ok = true
+	return starts
+}
+
+// lastEntry reads the last entry between the offsets from, where a frame begins, and size. The reader uses the bytes of
+// spare.
+func lastEntry(src Source, from, size int64, spare []byte) (r *Reader, ok bool) {
+	r = NewReader(src, func() (int64, error) { return size, nil })
+	r.buf = spare[:0]
+	if r.limit = size; !r.detect() {
+		return r, false
 	}
-	if !ok {
-		return nil, false
+	r.header = &Header{Pitap: Version}
+	n := int64(-1)
+	if from == 0 {
+		n = 0
 	}
-	return &tail.entry, true
+	r.seek(from, n)
+	var last []byte
+	for {
+		line, ok := r.line()
+		if !ok {
+			break
+		}
+		if !blankLine(line) {
+			last = append(last[:0], line...)
+		}
+	}
+	if r.last() || r.dec.parse(last, &r.entry) == nil && r.entry.N > 0 {
+		return r, true
+	}
+	r.seek(from, n) // what comes last is no entry
+	found := false
+	for r.Next() {
+		found = true
+	}
+	return r, found
 }

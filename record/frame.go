@@ -154,6 +154,7 @@ type span struct {
 	skippable  bool
 	magic      uint32
 	checksum   bool
+	content    int64 // at most so many bytes
 }
 
 // errFrame is wrapped by errors about bytes that are no zstd frame.
@@ -220,9 +221,12 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 		}
 		v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		length, last := int64(v>>3), v&1 != 0
+		content := length
 		switch v >> 1 & 3 {
 		case 1: // one byte, repeated
 			length = 1
+		case 2:
+			content = maxBlock
 		case 3:
 			return s, fmt.Errorf("%w: reserved block type at byte %d", errFrame, at)
 		}
@@ -234,6 +238,7 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 			return s, nil
 		}
 		s.end = at
+		s.content += content
 		if block != nil {
 			block(at)
 		}

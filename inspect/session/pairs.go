@@ -28,8 +28,8 @@ type Command struct {
 
 	known   *rpc.Command
 	token   string // of an id that is a number, as it was sent
-	doubted bool // something was lost while it was open
-	inRun   bool // sent while a run went on
+	doubted bool   // something was lost while it was open
+	inRun   bool   // sent while a run went on
 }
 
 // Latency is how long the response took, in nanoseconds; ok is false without one.

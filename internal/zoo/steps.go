@@ -40,7 +40,9 @@ func Take(n int) string { return fmt.Sprint("take:", n) }
 func Flood(n, size int) string { return fmt.Sprintf("flood:%d,%d", n, size) }
 
 // Paced writes the bytes of Records(n, size), one record a write, with a pause after each.
-func Paced(pause time.Duration, n, size int) string { return fmt.Sprintf("paced:%v,%d,%d", pause, n, size) }
+func Paced(pause time.Duration, n, size int) string {
+	return fmt.Sprintf("paced:%v,%d,%d", pause, n, size)
+}
 
 // Noise writes the n bytes of Random(seed, n) to stdout, 64 KiB a write.
 func Noise(seed uint64, n int) string { return fmt.Sprintf("noise:%d,%d", seed, n) }

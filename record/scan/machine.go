@@ -368,7 +368,7 @@ func numberEnds(st state) bool {
 // numbers is what follows in a number, by state from stMinus on, and by class of the next byte; stStart where the
 // byte is no part of the number.
 var numbers = [stExp - stMinus + 1][classes]state{
-	stMinus - stMinus: {classZero: stZero, classDigit: stInt},
+	0:                 {classZero: stZero, classDigit: stInt},
 	stZero - stMinus:  {classPoint: stPoint, classE: stE},
 	stInt - stMinus:   {classZero: stInt, classDigit: stInt, classPoint: stPoint, classE: stE},
 	stPoint - stMinus: {classZero: stFrac, classDigit: stFrac},
