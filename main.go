@@ -48,11 +48,13 @@ func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
 		{"ls", "[--dir DIR] [--json]", "captures, newest first; which are live", runLs},
+		{"inspect", "[flags] [CAPTURE]", "the terminal inspector; follows a live capture", runInspect},
 		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
 		{"why", "[CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
 		{"stats", "[flags] [CAPTURE]", "figures: latencies, runs, tokens, tools, stalls, sizes", runStats},
 		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
 		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
+		{"cut", "[flags] [CAPTURE]", "a small, readable fixture from a capture", runCut},
 		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,8 @@ type recording struct {
 	path   string   // of the agent
 	argv   []string // of the agent
 
+	after func(capture string) // called with the capture's path when the agent has ended; nil: nothing
+
 	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
 	hint     string // ends the message when the agent is not found
 }
@@ -43,6 +46,10 @@ func (r *recording) recordFlags(f *pflag.FlagSet) {
 	f.StringVar(&r.label, "name", "", "a `LABEL` for the session, shown by ls")
 	f.BoolVar(&r.quiet, "quiet", false, "say nothing on stderr, whatever happens to the recording")
 }
+
+// softMemory is how much memory, in bytes, a recording may take before the garbage collector works harder: records of
+// many MiB otherwise leave more behind than they need.
+const softMemory = 64 << 20
 
 func runRecord(t *tool, args []string) error {
 	var r recording
@@ -86,6 +93,7 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	hideArgs()
+	debug.SetMemoryLimit(softMemory)
 	env = withPath(env, r.path, t.getenv("PATH"), r.morePath)
 	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current, Sync: r.sync}
 	if self, err := os.Executable(); err == nil {
@@ -106,6 +114,9 @@ func (t *tool) record(r recording) error {
 	})
 	result, err := proxy.Run(cfg)
 	parent.close()
+	if f := capture.current(); r.after != nil && f != nil {
+		r.after(f.Name())
+	}
 	if err != nil {
 		return statusError{findStatus(err), err}
 	}
