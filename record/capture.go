@@ -18,16 +18,15 @@ type Capture struct {
 
 // Open opens a capture for reading.
 func Open(path string) (*Capture, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
+	info, err := os.Stat(path) // to open a pipe might wait for its writer
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a file: a capture is read from a file, not from a pipe or folder", path)
 	}
 	if err != nil {
-		f.Close()
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, err
 	}
 	return &Capture{Reader: NewReader(f, func() (int64, error) { return fileSize(f) }), Path: path, file: f}, nil
@@ -179,8 +178,14 @@ func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
 	if r.last() || r.dec.parse(c.last, &r.entry) == nil && r.entry.N > 0 {
 		return r, true
 	}
-	for start(); r.Next(); { // the last line is no entry, or numbers must be counted
-		ok = true
+	// The last line is no entry, or has no number: count.
+	n := 0
+	for start(); r.Next(); {
+		n++
+	}
+	start()
+	for range n {
+		ok = r.Next()
 	}
 	return r, ok
 }

@@ -114,14 +114,16 @@ func (w *frameWriter) put() error {
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
 		return err
 	}
+	if w.sync { // what may not be on the disk does not count as written
+		if err := w.file.Sync(); err != nil {
+			return err
+		}
+	}
 	w.pos += int64(len(w.out))
 	w.flushed = w.sum
 	w.out = w.out[:0]
 	if cap(w.out) > 4<<20 {
 		w.out = nil
-	}
-	if w.sync {
-		return w.file.Sync()
 	}
 	return nil
 }

@@ -55,15 +55,13 @@ func TestReadIndex(t *testing.T) {
 	}
 }
 
-// TestMoveTo reads from each frame on, and goes back.
-func TestMoveTo(t *testing.T) {
+// TestSeek reads from each frame on, and goes back.
+func TestSeek(t *testing.T) {
 	s := makeSample(t)
 	r, _ := readBytes(s.data)
 	rows, _ := ReadIndex(bytes.NewReader(s.data), int64(len(s.data)))
 	for _, i := range []int{5, 0, 3, 2, 4, 1} {
-		if err := r.MoveTo(rows[i].Off, rows[i].First-1); err != nil {
-			t.Fatal(err)
-		}
+		r.seek(rows[i].Off, rows[i].First-1)
 		n := rows[i].First
 		if i == 0 {
 			n = 1

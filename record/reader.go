@@ -187,16 +187,8 @@ func (r *Reader) accept() bool {
 	return true
 }
 
-// MoveTo makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
+// seek makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
 // Unit or FrameInfo.Off told. n is the number of the entry before it, or -1 when that is not known.
-func (r *Reader) MoveTo(off, n int64) error {
-	if _, err := r.Header(); err != nil {
-		return err
-	}
-	r.seek(off, n)
-	return nil
-}
-
 func (r *Reader) seek(off, n int64) {
 	r.content.seek(off)
 	r.buf, r.at, r.long = r.buf[:0], 0, false
