@@ -494,3 +494,10 @@ func readFile(t *testing.T, file string) string {
 	}
 	return string(b)
 }
+
+func writeFile(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

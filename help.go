@@ -118,6 +118,23 @@ Example:
     $ pitap check --severity error session.jsonl.zst other.jsonl.zst
     $ pitap check --explain junk-before-record
 `,
+	"why": `Says in words what a session waits for, or how it ended: a command without an
+answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
+
+Example:
+    $ pitap why
+    $ pitap why 4f02609e
+`,
+	"stats": `Gives the figures of a session: how long answers and runs took, tokens, tools,
+stalls, sizes.
+
+    --json          write one JSON object; times in nanoseconds
+    --color WHEN    auto (on a terminal, unless NO_COLOR is set), always, never
+
+Example:
+    $ pitap stats
+    $ pitap stats --json 4f02609e
+`,
 	"extract": `Writes the exact bytes of one direction, as they crossed the wire. On a terminal
 what could act on it is shown as symbols; redirect it for the bytes.
 
@@ -127,9 +144,9 @@ Example:
     $ pitap extract --from client > session.in
     $ pitap extract --from client | pi --mode rpc
 `,
-	"prune": `Removes old captures. Live ones are never removed, nor files that are no captures.
-One of the first three flags must be given; with several, captures go that are
-too old or too much, but never the newest N.
+	"prune": `Removes old captures; live ones never, nor files that are no captures. One of
+the first three flags must be given. With several, captures go that are too old
+or too much, but never the newest N.
 
     --older-than AGE    those that began more than AGE ago: 30d, 2w, 12h
     --max-size SIZE     the oldest, until the rest has at most SIZE: 2G, 500M
@@ -154,7 +171,7 @@ Example:
 start the first pi in PATH:
 
     pi            records conversations and passes every other call on to pi
-    pi.mjs        does the same when it is run with node, as RpcClient's cliPath is
+    pi.mjs        the same for node, as RpcClient runs its cliPath
     pitap.json    says which pi, and with which flags; it may be edited
 
 Made again, they are brought up to date. Files that pitap has not made are never
@@ -162,6 +179,8 @@ overwritten. What is printed says what to put where.
 
     --agent PI          path or name of the pi to record; else the first in PATH
                         that is not pitap
+    --replay CAPTURE    replay CAPTURE, or the captures of a folder, in place of
+                        the agent
     -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet
                         as for pitap record
 

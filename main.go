@@ -48,6 +48,7 @@ func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
 		{"ls", "[--dir DIR] [--json]", "captures, newest first; which are live", runLs},
+		{"inspect", "[flags] [CAPTURE]", "the terminal inspector; follows a live capture", runInspect},
 		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
 		{"why", "[CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
 		{"stats", "[flags] [CAPTURE]", "figures: latencies, runs, tokens, tools, stalls, sizes", runStats},

@@ -125,9 +125,7 @@ func TestCase05(t *testing.T) {
 			if got := c.bytes[record.Agent]; len(got) < len(have) || !bytes.HasPrefix(got, have) {
 				t.Errorf("the capture has %d bytes of the agent, the stalled client %d", len(got), len(have))
 			}
-			if peak := zoo.Peak(s.Pid()); f.bin == plain() && peak > 96<<20 {
-				t.Errorf("pitap took %d MiB", peak>>20)
-			}
+			bounded(t, f, zoo.Peak(s.Pid()), 96)
 		}
 		pauseOf(t, 700*ms)
 		s.ResumeReading()

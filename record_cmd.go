@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,10 @@ func (r *recording) recordFlags(f *pflag.FlagSet) {
 	f.StringVar(&r.label, "name", "", "a `LABEL` for the session, shown by ls")
 	f.BoolVar(&r.quiet, "quiet", false, "say nothing on stderr, whatever happens to the recording")
 }
+
+// softMemory is how much memory, in bytes, a recording may take before the garbage collector works harder: records of
+// many MiB otherwise leave more behind than they need.
+const softMemory = 64 << 20
 
 func runRecord(t *tool, args []string) error {
 	var r recording
@@ -88,6 +93,7 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	hideArgs()
+	debug.SetMemoryLimit(softMemory)
 	env = withPath(env, r.path, t.getenv("PATH"), r.morePath)
 	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current, Sync: r.sync}
 	if self, err := os.Executable(); err == nil {

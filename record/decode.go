@@ -20,6 +20,7 @@ type decoder struct {
 	cuts  []Cut
 	nums  []int64
 	super []int64
+	spans scan.Spans // of the members of msg
 }
 
 // ParseEntry reads one entry line, with or without its LF. Body may lie in line. Members and notes that are not known
@@ -39,6 +40,7 @@ type members struct {
 	text, base64, msg  token
 	from               token
 	scanned            scan.Result // of msg
+	spans              *scan.Spans // of msg
 	tried              bool        // lastMember was
 }
 
@@ -54,7 +56,7 @@ func (d *decoder) parse(line []byte, e *Entry) error {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	*e = Entry{Line: line}
 	m := &d.m
-	*m = members{eol: "\n"}
+	*m = members{eol: "\n", spans: &d.spans}
 	if err := m.walk(line); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (m *members) lastMember(line []byte, at int) bool {
 		return false
 	}
 	m.tried = true
-	r := scan.Scan(line[at:end])
+	r := scan.ScanMembers(line[at:end], m.spans)
 	if r.Valid {
 		m.msg, m.scanned = token{line[at:end], at}, r
 	}
@@ -188,7 +190,7 @@ func (m *members) set(key []byte, v token) (err error) {
 	case "note":
 		m.note = true
 	case "msg":
-		m.msg, m.scanned = v, scan.Scan(v.b)
+		m.msg, m.scanned = v, scan.ScanMembers(v.b, m.spans)
 		if !m.scanned.Valid {
 			return fmt.Errorf("member msg is not UTF-8 at byte %d", v.at+max(0, m.scanned.ErrAt))
 		}
@@ -297,7 +299,7 @@ func (d *decoder) bytes(e *Entry) error {
 	m := &d.m
 	switch {
 	case m.msg.b != nil:
-		e.Form, e.Body, e.scanned = Msg, m.msg.b, m.scanned
+		e.Form, e.Body, e.scanned, e.spans = Msg, m.msg.b, m.scanned, m.spans
 		return nil
 	case m.text.b != nil:
 		body, lossy := scan.Unquote(d.body[:0], m.text.b)

@@ -151,6 +151,7 @@ func frameEnd(sum uint64) []byte {
 type span struct {
 	start, end int64 // end: behind the frame, or behind its last whole block when it is not whole
 	whole      bool
+	closed     bool // its last block is there, if not its checksum
 	skippable  bool
 	magic      uint32
 	checksum   bool
@@ -245,6 +246,7 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 		if !last {
 			continue
 		}
+		s.closed = true
 		if s.checksum {
 			if at += 4; at > size {
 				return s, nil

@@ -53,6 +53,9 @@ func NoiseErr(seed uint64, n int) string { return fmt.Sprintf("noiseerr:%d,%d", 
 // Whole writes n times the unit, and an LF, in as few writes as can be.
 func Whole(unit string, n int) string { return fmt.Sprintf("whole:%d,%q", n, unit) }
 
+// Fill is Whole without the LF.
+func Fill(unit string, n int) string { return fmt.Sprintf("fill:%d,%q", n, unit) }
+
 // Drip writes text to stdout byte by byte, with a pause after each.
 func Drip(pause time.Duration, text string) string { return fmt.Sprintf("drip:%v,%q", pause, text) }
 

@@ -15,6 +15,7 @@ type Scanner struct {
 	kind  Kind
 	marks Marks
 	word  string // stWord: true, false or null
+	spans *Spans // nil, or where members of the outermost object are noted
 
 	base   int         // offset of the next byte in the record
 	errAt  int         // in stBad: where JSON ended
