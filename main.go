@@ -55,6 +55,8 @@ func commands() []command {
 		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
 		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
 		{"cut", "[flags] [CAPTURE]", "a small, readable fixture from a capture", runCut},
+		{"demo", "", "a built-in session through all of it, nothing to install", runDemo},
+		{"sweep", "[flags] CAPTURE -- TEST [ARG...]", "a client's test under each fault", runSweep},
 		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},
