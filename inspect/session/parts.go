@@ -51,7 +51,7 @@ func (p *parts) add(b []byte) {
 	base := p.bytes
 	p.scanner.Write(b)
 	p.bytes += int64(len(b))
-	for i := range p.spans.List[:p.spans.N] {
+	for i := range p.spans.List {
 		if len(p.keys) == i {
 			p.keys, p.values = append(p.keys, nil), append(p.values, nil)
 		}

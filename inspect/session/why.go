@@ -17,11 +17,11 @@ func (s *Session) Why(t int64) string {
 	open := s.Open(t)
 	switch {
 	case len(open) > 0:
-		return s.waiting(open, t) + s.crossed(t)
+		return s.waiting(open, t) + s.said(t)
 	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
 		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t))
 	}
-	return "Nothing is open: the agent waits for the client's next command." + s.crossed(t)
+	return "Nothing is open: the agent waits for the client's next command." + s.said(t)
 }
 
 // waiting says what is open at t.
@@ -41,8 +41,8 @@ func (s *Session) waiting(open []Waiting, t int64) string {
 	return capital(out)
 }
 
-// crossed says what crossed last in each direction.
-func (s *Session) crossed(t int64) string {
+// said says what crossed last in each direction.
+func (s *Session) said(t int64) string {
 	side := func(stream record.Stream, name, verb string) string {
 		if m := s.Last[stream]; m != nil {
 			return fmt.Sprintf("the %s last %s %s (entry %d), %s ago", name, verb, clip(m.Kind, 60), m.N, ago(t-m.T))
@@ -62,7 +62,7 @@ func (s *Session) ending() string {
 		} else {
 			end += " Nothing was open."
 		}
-		return end + s.crossed(s.T)
+		return end + s.said(s.T)
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
