@@ -303,7 +303,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	}
 	cell(c.size, size, view.Dim, true)
 	took := ""
-	if r.Took >= 0 {
+	if r.Took > 0 {
 		took = text.Duration(r.Took)
 	}
 	cell(c.took, took, view.Plain, true)

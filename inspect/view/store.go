@@ -55,6 +55,7 @@ type Store struct {
 	rows map[int64]*Row // that were made lately
 	rowV uint64         // of the rows: the links' version
 
+	turn sync.RWMutex // held for reading while a search goes on
 	tell func()
 	stop chan struct{}
 	wait sync.WaitGroup
