@@ -94,7 +94,6 @@ type app struct {
 	jumps      []int64
 	pending    func(r rune) // takes the next key: marks
 	watching   bool
-	stopWatch  atomic.Bool
 	hangOn     bool // go on with the next session when this one has ended
 	lastClick  time.Time
 	shape      shape
@@ -183,6 +182,9 @@ func (a *app) run() error {
 		a.key(ev)
 		return nil
 	})
+	if a.hangOn {
+		a.watchNext()
+	}
 	var refresher sync.WaitGroup
 	refresher.Go(a.refresher)
 	err := a.tv.Run()
@@ -305,7 +307,7 @@ func (a *app) Draw(screen tcell.Screen) {
 	bottom := 2
 	if h < 6 {
 		bottom = 1
-	} else if why, _ := a.store.Bottom(); h >= 20 && text.Width(why) > w {
+	} else if why, _ := a.store.Bottom(w); h >= 10 && text.Width(why) > w {
 		bottom = 3
 	}
 	a.drawBottom(p.part(0, h-bottom, w, bottom))
@@ -370,7 +372,7 @@ func (a *app) drawTabs(p painter) {
 
 // drawBottom draws the sentence of pitap why, over two lines where there is room, and what crossed last.
 func (a *app) drawBottom(p painter) {
-	why, last := a.store.Bottom()
+	why, last := a.store.Bottom(p.w)
 	for y := range p.h {
 		p.fill(y, a.theme.bar)
 	}

@@ -128,6 +128,16 @@ func (s *Store) Close() error {
 	return s.capture.Close()
 }
 
+// Closed tells whether Close was called.
+func (s *Store) Closed() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
 func (s *Store) notify() {
 	if s.tell != nil {
 		s.tell()
