@@ -145,6 +145,7 @@ func bindings() map[string]func(*app) {
 
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
+	a.keysSeen++
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return

@@ -24,6 +24,9 @@ type columns struct{ n, time, gap, kind, id, size, took int }
 // layout finds the columns for a width. What matters least goes first.
 func layout(width int, last int64, maxT int64) columns {
 	c := columns{n: max(3, len(fmt.Sprint(last))), time: max(8, text.Width(text.Since(maxT))), gap: 7, kind: 20, id: 10, size: 6, took: 6}
+	if width >= 110 {
+		c.kind = 24
+	}
 	used := func() int {
 		n := 4
 		for _, w := range []int{c.n, c.time, c.gap, c.kind, c.id, c.size, c.took} {
@@ -303,7 +306,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	}
 	cell(c.size, size, view.Dim, true)
 	took := ""
-	if r.Took >= 0 {
+	if r.Took > 0 {
 		took = text.Duration(r.Took)
 	}
 	cell(c.took, took, view.Plain, true)

@@ -19,6 +19,7 @@ type frame struct {
 	t0, t1    int64 // least and greatest time
 
 	spilled bool
+	coded   bool  // some entry holds its bytes as text or base64
 	read    bool  // the bits are there
 	sorted  bool  // dropped is known
 	final   bool  // the bits were made with all that came before the frame

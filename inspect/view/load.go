@@ -72,6 +72,10 @@ func (s *Store) pump() (again bool) {
 		if again {
 			return true
 		}
+		if n&255 == 0 && !s.live {
+			s.turn.Lock() // wait while somebody searches
+			s.turn.Unlock()
+		}
 		if n&4095 == 0 {
 			select {
 			case <-s.stop:
@@ -225,6 +229,7 @@ type part struct {
 func (p *pass) entry(s *Store, f *frame, i int, pos int64, e *record.Entry) {
 	f.hidden.put(i, false)
 	f.cont.put(i, false)
+	f.coded = f.coded || e.Form == record.Text || e.Form == record.Base64
 	key, begins := uint64(0), false
 	switch h := &p.half[e.From&3]; {
 	case e.Note != nil:

@@ -462,8 +462,9 @@ func (s *Store) processRest(now int64, width int) (lines []Line) {
 	return lines
 }
 
-// Bottom is what the last two lines of the screen say: the sentence of pitap why, and what crossed last.
-func (s *Store) Bottom() (why string, last Line) {
+// Bottom is what the last lines of the screen say: the sentence of pitap why, and what crossed last, in few words when
+// the screen is narrow.
+func (s *Store) Bottom(width int) (why string, last Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -486,23 +487,36 @@ func (s *Store) Bottom() (why string, last Line) {
 	if s.sess == nil {
 		return why, last
 	}
-	now := s.now()
+	return why, s.crossed(width)
+}
+
+// crossed says for each direction what crossed last, how long ago, and how much of a record is pending.
+func (s *Store) crossed(width int) (last Line) {
+	now, wide := s.now(), width >= 70
 	for i, side := range []record.Stream{record.Client, record.Agent} {
 		if i > 0 {
-			last.add(Dim, "  │  ")
+			last.add(Dim, map[bool]string{true: "  │  ", false: " │ "}[wide])
 		}
 		arrow := "→ "
 		if side == record.Agent {
 			arrow = "← "
 		}
 		last.add(streamRole(side), arrow)
-		if m := s.sess.Last[side]; m != nil {
-			last.add(Plain, text.Cut(m.Kind, 28)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
-		} else {
+		switch m := s.sess.Last[side]; {
+		case m == nil:
 			last.add(Dim, "nothing yet")
+		case wide:
+			last.add(Plain, text.Cut(m.Kind, 28)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
+		default:
+			kind := m.Kind[strings.IndexByte(m.Kind, ':')+1:]
+			age := s.age(now - m.T)
+			age = age[:strings.IndexByte(age, ' ')]
+			last.add(Plain, text.Cut(kind, max(6, width/2-11))+" ").add(ageRole(now-m.T, s.live && !s.done), age)
 		}
-		if h := s.pass.half[side]; h.any {
+		if h := s.pass.half[side]; h.any && wide {
 			last.add(Bad, fmt.Sprintf(", half a record: %s bytes", text.Count(h.bytes)))
+		} else if h.any {
+			last.add(Bad, " +"+text.Size(h.bytes))
 		}
 	}
 	for _, st := range s.sess.Stalls {
@@ -510,7 +524,7 @@ func (s *Store) Bottom() (why string, last Line) {
 			last.add(Bad, fmt.Sprintf("  │  %s stalled: %s bytes wait", st.Stream, text.Count(st.Bytes)))
 		}
 	}
-	return why, last
+	return last
 }
 
 func ageRole(ns int64, live bool) Role {
