@@ -29,7 +29,7 @@ type pump struct {
 	answers []*pump
 
 	buf   [chunk]byte
-	poll  [5]unix.PollFd
+	poll  [3]unix.PollFd
 	off   int64  // bytes delivered
 	rest  []byte // read and not delivered, when the pump was stopped
 	ended bool   // nothing more to do: the stream or its reader has ended
@@ -65,12 +65,8 @@ func (p *pump) run() {
 // read waits for bytes. It returns false when the pump is over.
 func (p *pump) read() (int, bool) {
 	for {
-		fds := append(p.poll[:0], unix.PollFd{Fd: int32(p.in), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.out.fd)},
-			unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
-		for _, a := range p.answers {
-			fds = append(fds, unix.PollFd{Fd: a.watched()})
-		}
-		if _, err := unix.Poll(fds, -1); err != nil {
+		p.poll = [3]unix.PollFd{{Fd: int32(p.in), Events: unix.POLLIN}, {Fd: int32(p.out.fd)}, {Fd: int32(p.stop), Events: unix.POLLIN}}
+		if _, err := unix.Poll(p.poll[:], -1); err != nil {
 			if err == unix.EINTR || err == unix.EAGAIN {
 				continue
 			}
@@ -84,14 +80,7 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
-		for i, a := range p.answers {
-			if fds[3+i].Revents != 0 {
-				<-a.done // soon: it sees the same
-			}
-		}
-		if p.poll[0].Revents == 0 {
-			continue
-		}
+		p.awaitClosed()
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
@@ -104,13 +93,28 @@ func (p *pump) read() (int, bool) {
 	}
 }
 
-// watched is the descriptor that tells whether the pump's reader is there, or -1 when the pump is over.
-func (p *pump) watched() int32 {
-	select {
-	case <-p.done:
-		return -1
-	default:
-		return int32(p.out.fd)
+// awaitClosed waits for answers whose reader is gone to have told the agent. They are not in read's own poll: a
+// descriptor that another thread polls stays open when it is closed.
+func (p *pump) awaitClosed() {
+	if len(p.answers) == 0 {
+		return
+	}
+	var fds [2]unix.PollFd
+	for i, a := range p.answers {
+		fds[i].Fd = -1
+		select {
+		case <-a.done:
+		default:
+			fds[i].Fd = int32(a.out.fd)
+		}
+	}
+	if n, err := unix.Poll(fds[:len(p.answers)], 0); n == 0 || err != nil {
+		return
+	}
+	for i, a := range p.answers {
+		if fds[i].Revents != 0 {
+			<-a.done // soon: it sees the same
+		}
 	}
 }
 
