@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,14 +48,14 @@ func opened(t testing.TB, path string) *Store {
 func recorded(t testing.TB, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.jsonl.zst")
-	now := int64(0)
+	var now atomic.Int64
 	r := record.NewRecorder(record.Config{
 		Open: func() (record.File, *record.Header, error) {
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 			return f, &record.Header{Pitap: 1, Argv: []string{"pi"}, Start: time.Unix(1e9, 0)}, err
 		},
-		Clock: func() int64 { now += 1000; return now },
-		Wall:  func() time.Time { return time.Unix(1e9, now) },
+		Clock: func() int64 { return now.Add(1000) },
+		Wall:  func() time.Time { return time.Unix(1e9, now.Load()) },
 		Warn:  func(err error) { t.Error(err) },
 	})
 	r.Put(record.Agent, []byte("{\"type\":\"agent_start\"}\n{\"type\":\"turn_start\"}\n{\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n"))
