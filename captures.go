@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"pitap/inspect/text"
@@ -29,7 +31,50 @@ func (t *tool) find(args []string) (string, error) {
 	if err != nil && name == "" {
 		return "", err
 	}
-	return record.Find(dir, name)
+	if name == "" {
+		if found, err := record.List(dir); err == nil && len(found) == 0 {
+			return "", noCaptures(dir)
+		}
+	}
+	path, err := record.Find(dir, name)
+	if err != nil && name != "" {
+		err = hint(err, "pitap ls lists the captures; a CAPTURE is a path, or a part of a name that no other has")
+	}
+	return path, err
+}
+
+// noCaptures says that there are none, and how to get one.
+func noCaptures(dir string) error {
+	return hint(fmt.Errorf("no captures in %s yet", dir), "record one: start your client with \"pitap record -- pi --mode rpc\" in the place of \"pi --mode rpc\"")
+}
+
+// hintError is an error with a word on how to go on.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+func (e hintError) Error() string { return e.error.Error() + "\n" + e.hint }
+
+func hint(err error, words string) error { return hintError{err, words} }
+
+// begin reads a capture's header, and says what to do about a file that has none.
+func (t *tool) begin(c *record.Capture) (*record.Header, error) {
+	h, err := c.Header()
+	if err == nil {
+		return h, nil
+	}
+	err = fmt.Errorf("%s: %w", c.Path, err)
+	switch {
+	case errors.Is(err, record.ErrNoCapture):
+		err = hint(err, "pitap reads what pitap record writes, compressed or not; pitap ls lists such files")
+	case errors.Is(err, io.ErrUnexpectedEOF) && c.Live():
+		err = hint(err, "it is being recorded, and nothing has been written yet; try again, or --follow it with pitap show")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = hint(err, "its recorder was stopped before it had written anything")
+	}
+	return nil, err
 }
 
 // condition says on stderr what is wrong with a capture that was read to its end: damage, a cut. Only an error of
@@ -38,15 +83,27 @@ func (t *tool) condition(c *record.Capture) error {
 	if err := c.Err(); err != nil {
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}
+	t.damage(c)
+	return nil
+}
+
+func (t *tool) damage(c *record.Capture) {
 	name := filepath.Base(c.Path)
-	for _, d := range c.Damage() {
-		t.complain(fmt.Errorf("%s: %w", name, d))
+	damage := c.Damage()
+	for i, d := range damage {
+		if i == maxDamage {
+			t.complain(fmt.Errorf("%s: and %d more places", name, len(damage)-i))
+			break
+		}
+		t.complain(fmt.Errorf("%s: damaged at %w", name, d))
 	}
 	if cond := c.Condition(); cond != "" {
 		t.complain(fmt.Errorf("%s: %s", name, cond))
 	}
-	return nil
 }
+
+// maxDamage is how many damaged places are told one by one.
+const maxDamage = 10
 
 // visible makes text from a capture safe to print.
 func visible(s string) string { return text.VisibleString(s) }

@@ -22,6 +22,8 @@ const (
 	statusNo     = 1   // what was asked about is not so
 	statusUsage  = 2   // wrong use
 	statusBroken = 125 // pitap's own failure before the agent ran
+
+	statusInterrupted = 128 + 2 // by Ctrl-C, as shells have it
 )
 
 // command is a row of the table of commands.
@@ -38,16 +40,28 @@ type tool struct {
 	stdout, stderr *os.File
 	getenv         func(string) string
 	self           string // the name the program was started under
+
+	flagSet *pflag.FlagSet // of the command that runs
 }
 
 func commands() []command {
 	return []command{
 		{"record", "[flags] [--] AGENT [ARG...]", "record a session: put this where the agent was", runRecord},
+		{"ls", "[--dir DIR] [--json]", "captures, newest first; which are live", runLs},
 		{"inspect", "[flags] [CAPTURE]", "the terminal inspector; follows a live capture", runInspect},
 		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
 		{"why", "[CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
 		{"stats", "[flags] [CAPTURE]", "figures: latencies, runs, tokens, tools, stalls, sizes", runStats},
+		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
+		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
+		{"cut", "[flags] [CAPTURE]", "a small, readable fixture from a capture", runCut},
+		{"demo", "", "a built-in session through all of it, nothing to install", runDemo},
+		{"sweep", "[flags] CAPTURE -- TEST [ARG...]", "a client's test under each fault", runSweep},
+		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
+		{"prune", "[flags]", "remove old captures", runPrune},
+		{"mend", "CAPTURE", "make a capture that was cut whole for other programs", runMend},
+		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},
 		{"finish", "", "", runFinish},
 	}
 }
@@ -60,6 +74,9 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	t := &tool{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, self: "pitap"}
 	if len(args) > 0 {
 		t.self = args[0]
+	}
+	if isPi(t.self) {
+		return t.status(t.asPi(args[1:]))
 	}
 	return t.status(t.dispatch(args[min(1, len(args)):]))
 }
@@ -83,8 +100,13 @@ func (t *tool) status(err error) int {
 }
 
 func (t *tool) complain(err error) {
-	if lines := strings.TrimRight(err.Error(), "\n"); lines != "" {
-		fmt.Fprintf(t.stderr, "pitap: %s\n", lines)
+	for i, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
+		if i == 0 {
+			line = "pitap: " + line
+		} else {
+			line = "  " + line
+		}
+		fmt.Fprintln(t.stderr, visible(line))
 	}
 }
 
@@ -117,30 +139,38 @@ func (t *tool) dispatch(args []string) error {
 		fmt.Fprintln(t.stdout, "pitap", version)
 		return nil
 	}
+	names := make([]string, 0, 16)
 	for _, c := range commands() {
 		if c.name == args[0] {
 			return c.run(t, args[1:])
 		}
+		if c.help != "" {
+			names = append(names, c.name)
+		}
 	}
-	return usageError("no command %q; pitap help lists them", args[0])
+	if strings.HasPrefix(args[0], "-") {
+		return usageError("flags follow the command: pitap COMMAND %s; pitap help lists the commands", args[0])
+	}
+	return usageError("no command %q%s; pitap help lists them", args[0], didYouMean(args[0], names))
 }
 
 func (t *tool) usage(w io.Writer) {
-	fmt.Fprint(w, "usage: pitap COMMAND [ARG...]\n\nRecords and debugs what a client says to pi --mode rpc.\n\n")
+	io.WriteString(w, usageHead)
 	for _, c := range commands() {
 		if c.help != "" {
-			fmt.Fprintf(w, "  %-9s %s\n", c.name, c.help)
+			fmt.Fprintf(w, "    %-9s %s\n", c.name, c.help)
 		}
 	}
-	fmt.Fprint(w, "\npitap help COMMAND tells more. A CAPTURE is a path, a part of a name, or absent for the newest.\n")
+	io.WriteString(w, usageTail)
 }
 
-// flags makes a command's flag set. Its help names the command's arguments.
+// flags makes a command's flag set.
 func (t *tool) flags(name string) *pflag.FlagSet {
 	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	f.SortFlags = false
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
+	t.flagSet = f
 	return f
 }
 
@@ -149,16 +179,79 @@ func (t *tool) parse(f *pflag.FlagSet, args []string) (done bool, err error) {
 	err = f.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		for _, c := range commands() {
-			if c.name == f.Name() {
-				fmt.Fprintf(t.stdout, "usage: pitap %s %s\n\n%s\n\n%s", c.name, c.args, c.help, f.FlagUsages())
-			}
-		}
+		t.help(f)
 		return true, nil
 	case err != nil:
-		return false, usageError("%s: %v; pitap help %s tells more", f.Name(), err, f.Name())
+		return false, usageError("%s: %v%s; pitap help %s lists its flags", f.Name(), err, meantFlag(f, err), f.Name())
 	}
 	return false, nil
+}
+
+// help writes a command's help.
+func (t *tool) help(f *pflag.FlagSet) {
+	for _, c := range commands() {
+		if c.name != f.Name() {
+			continue
+		}
+		fmt.Fprintf(t.stdout, "Usage: pitap %s %s\n\n", c.name, c.args)
+		if text := helpTexts[c.name]; text != "" {
+			io.WriteString(t.stdout, text)
+		} else {
+			fmt.Fprintf(t.stdout, "%s\n\n%s", c.help, f.FlagUsages())
+		}
+	}
+}
+
+// meantFlag guesses which flag was meant by one that does not exist.
+func meantFlag(f *pflag.FlagSet, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	f.VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
+	return didYouMean("--"+unknown.GetSpecifiedName(), names)
+}
+
+// didYouMean names what is like a word, if anything is.
+func didYouMean(word string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := distance(word, name); d < least {
+			best, least = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean " + best + "?"
+}
+
+// distance is how many letters must be added, dropped or changed to get from a to b. Two that changed places are one.
+func distance(a, b string) int {
+	if len(a) > 40 {
+		return len(a)
+	}
+	two, one := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range one {
+		one[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			change := one[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, one[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], two[j-1]+1)
+			}
+		}
+		two, one = one, row
+	}
+	return one[len(b)]
 }
 
 // sameFile tells whether a file is this program.

@@ -6,11 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/spf13/pflag"
 
 	"pitap/proxy"
 	"pitap/record"
@@ -26,18 +30,32 @@ type recording struct {
 	quiet  bool
 	path   string   // of the agent
 	argv   []string // of the agent
+
+	after func(capture string) // called with the capture's path when the agent has ended; nil: nothing
+
+	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
+	hint     string // ends the message when the agent is not found
 }
 
-func runRecord(t *tool, args []string) error {
-	var r recording
-	f := t.flags("record")
-	f.SetInterspersed(false)
+// recordFlags defines the flags that are kept in a shim's pitap.json, too.
+func (r *recording) recordFlags(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "output", "o", "", "write the capture to `FILE` (FILE-2, ... if it exists)")
 	f.StringVar(&r.dir, "dir", "", "write the capture to the folder `DIR`")
 	f.BoolVar(&r.strict, "strict", false, "refuse to start when the capture can't be written")
 	f.BoolVar(&r.sync, "sync", false, "make every flush reach the disk: survives a power loss")
 	f.StringVar(&r.label, "name", "", "a `LABEL` for the session, shown by ls")
 	f.BoolVar(&r.quiet, "quiet", false, "say nothing on stderr, whatever happens to the recording")
+}
+
+// softMemory is how much memory, in bytes, a recording may take before the garbage collector works harder: records of
+// many MiB otherwise leave more behind than they need.
+const softMemory = 64 << 20
+
+func runRecord(t *tool, args []string) error {
+	var r recording
+	f := t.flags("record")
+	f.SetInterspersed(false)
+	r.recordFlags(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
@@ -49,14 +67,25 @@ func runRecord(t *tool, args []string) error {
 		r.argv = append(r.argv, strings.Clone(a))
 	}
 	r.out, r.dir, r.label = strings.Clone(r.out), strings.Clone(r.dir), strings.Clone(r.label)
+	if t.isOff() {
+		return t.passOn(r)
+	}
 	return t.record(r)
 }
 
 // record runs the agent under a recorder and returns its status.
 func (t *tool) record(r recording) error {
-	var err error
-	if r.path, err = proxy.Find(r.argv[0], t.getenv("PATH"), sameFile()); err != nil {
-		return t.unstarted(r, err)
+	parent := takeParent(t.getenv)
+	env, err := t.agentEnv(r.argv[0])
+	if err != nil {
+		return err
+	}
+	path, set := os.LookupEnv("PATH")
+	if !set {
+		path = proxy.DefaultPath
+	}
+	if r.path, err = findAgent(r.argv[0], path); err != nil {
+		return t.unstarted(r, fmt.Errorf("%w%s", err, r.hint))
 	}
 	start := time.Now()
 	capture, err := t.newCapture(r, start)
@@ -64,11 +93,17 @@ func (t *tool) record(r recording) error {
 		return err
 	}
 	hideArgs()
-	cfg := proxy.Config{Path: r.path, Argv: r.argv, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current}
+	debug.SetMemoryLimit(softMemory)
+	env = withPath(env, r.path, t.getenv("PATH"), r.morePath)
+	cfg := proxy.Config{Path: r.path, Argv: r.argv, Env: env, Stdin: 0, Stdout: 1, Stderr: 2, Warn: capture.warn, Capture: capture.current, Sync: r.sync}
 	if self, err := os.Executable(); err == nil {
 		cfg.Copy = []string{self, "finish"}
 	}
-	cfg.Started = capture.started
+	cfg.Started = func(pid int) {
+		proxy.CloseInherited()
+		capture.started(pid)
+		parent.watch(pid, cfg.Recorder)
+	}
 	cfg.Recorder = record.NewRecorder(record.Config{
 		Open:  capture.open,
 		Gone:  capture.gone,
@@ -78,6 +113,10 @@ func (t *tool) record(r recording) error {
 		Sync:  r.sync,
 	})
 	result, err := proxy.Run(cfg)
+	parent.close()
+	if f := capture.current(); r.after != nil && f != nil {
+		r.after(f.Name())
+	}
 	if err != nil {
 		return statusError{findStatus(err), err}
 	}
@@ -117,6 +156,7 @@ type capture struct {
 	r      recording
 	header record.Header
 	pid    chan int // of the agent
+	said   atomic.Pointer[string]
 
 	mu   sync.Mutex
 	file *os.File // nil until it could be made
@@ -201,11 +241,14 @@ func (c *capture) current() *os.File {
 	return c.file
 }
 
-// warn says on stderr what happened to the recording, without ever waiting for it.
+// warn says on stderr what happened to the recording, without ever waiting for it. What was said just now is not said
+// again: the recorder tells it, and the end of the session once more.
 func (c *capture) warn(err error) {
-	if !c.r.quiet {
-		proxy.Say(2, fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  ")))
+	text := fmt.Sprintf("pitap: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	if last := c.said.Swap(&text); c.r.quiet || last != nil && *last == text {
+		return
 	}
+	proxy.Say(2, text)
 }
 
 func (t *tool) header(r recording, start time.Time) record.Header {

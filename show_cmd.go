@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"pitap/inspect"
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -22,7 +24,7 @@ type showFlags struct {
 	flagged            bool
 	jq                 string
 	raw, json, pretty  bool
-	follow             bool
+	follow, runs       bool
 	color              *string
 }
 
@@ -41,6 +43,7 @@ func runShow(t *tool, args []string) error {
 	f.BoolVar(&s.json, "json", false, "write the entries as they stand in the capture")
 	f.BoolVar(&s.pretty, "pretty", false, "write the bodies of the records, indented")
 	f.BoolVarP(&s.follow, "follow", "f", false, "go on while the capture is recorded")
+	f.BoolVar(&s.runs, "runs", false, "write the tree of runs, turns, messages and tools instead")
 	s.color = colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -48,6 +51,9 @@ func runShow(t *tool, args []string) error {
 	out, err := t.output(*s.color)
 	if err != nil {
 		return err
+	}
+	if s.runs {
+		return t.showRuns(f, out)
 	}
 	opt, err := s.options(f)
 	if err != nil {
@@ -60,6 +66,27 @@ func runShow(t *tool, args []string) error {
 	}
 	defer c.Close()
 	return t.show(c, out, opt, s.follow)
+}
+
+// showRuns writes the tree of runs.
+func (t *tool) showRuns(f *pflag.FlagSet, out *output) (err error) {
+	f.Visit(func(flag *pflag.Flag) {
+		if flag.Name != "runs" && flag.Name != "color" {
+			err = usageError("show: --runs and --%s exclude each other: --runs writes all runs, and no records", flag.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c, s, err := t.session(f.Args())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := s.WriteRuns(out, out.palette); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // options makes sense of the flags.
@@ -114,13 +141,6 @@ func (s *showFlags) options(f *pflag.FlagSet) (opt inspect.ShowOptions, err erro
 
 // show writes a capture's entries.
 func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, follow bool) error {
-	h, err := c.Header()
-	if err != nil {
-		return t.condition(c)
-	}
-	if out.terminal && opt.Form == inspect.Lines {
-		fmt.Fprintln(out, out.palette.Bold(visible(inspect.Title(c.Path, h))))
-	}
 	s := inspect.NewShow(out, opt)
 	interrupted := func() bool { return false }
 	if follow {
@@ -128,6 +148,17 @@ func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, fol
 		defer cancel()
 		interrupted = func() bool { return stop.Err() != nil }
 		followShow(c, s, out, stop.Done())
+	}
+	h, err := t.begin(c)
+	switch {
+	case interrupted():
+		return statusError{status: statusInterrupted}
+	case err != nil:
+		return err
+	}
+	if out.terminal && opt.Form == inspect.Lines {
+		title := text.Cut(inspect.Title(c.Path, h), max(out.width, 20))
+		fmt.Fprintln(out, out.palette.Bold(title))
 	}
 	size := c.Size()
 	for err == nil && c.Next() {
@@ -148,7 +179,9 @@ func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, fol
 	case err != nil:
 		return err
 	case interrupted():
-		return statusError{status: 128 + 2}
+		return statusError{status: statusInterrupted}
+	case s.Shown == 0 && out.terminal:
+		t.complain(fmt.Errorf("%s: no entry is as asked for", filepath.Base(c.Path)))
 	}
 	if err := t.queried(opt.Query); err != nil || done {
 		return err

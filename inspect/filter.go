@@ -49,6 +49,12 @@ func NewPattern(s string) Pattern {
 	return Pattern{re: regexp.MustCompile(b.String() + `\z`)}
 }
 
+// MatchRule tells whether the pattern fits a rule's id, or one of the parts before and behind its slash.
+func (p Pattern) MatchRule(id string) bool {
+	group, name, _ := strings.Cut(id, "/")
+	return p.match(id) || p.match(group) || p.match(name)
+}
+
 func (p Pattern) match(s string) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)
@@ -83,7 +89,7 @@ func ParsePlace(s string) (Place, error) {
 	fields := strings.Split(s, ":")
 	for i, field := range fields {
 		v, err := strconv.ParseFloat(field, 64)
-		if err != nil || len(fields) > 3 || v < 0 || v > 1e9 || (i > 0 && v >= 60) {
+		if err != nil || len(fields) > 3 || !(v >= 0 && v <= 1e9) || (i > 0 && v >= 60) {
 			return Place{}, fmt.Errorf("%q is no moment: it takes times from the start such as 1.5s, 2m or 1:02:03, and entries such as #120", s)
 		}
 		total = total*60 + v
@@ -100,7 +106,7 @@ func (f *Filter) match(r *Row, v *Seen) bool {
 		return false
 	case len(f.IDs) > 0 && (v.ID == "" || !slices.ContainsFunc(f.IDs, func(p Pattern) bool { return p.match(v.ID) })):
 		return false
-	case f.Flagged && r.Flags == 0:
+	case f.Flagged && v.Flags == 0:
 		return false
 	case f.Since != nil && !f.Since.reached(r.N, r.T):
 		return false

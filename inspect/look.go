@@ -16,7 +16,7 @@ const (
 	KindNotJSON   = "not-json"   //
 	KindNotObject = "not-object" // JSON, but no object
 	KindNoType    = "no-type"    // an object without a type
-	KindHalf      = "half"       // of which too little is there to tell what it is
+	KindUnknown   = "unknown"    // of which too little is there to tell what it is
 )
 
 // Seen is what a row is.
@@ -24,8 +24,9 @@ type Seen struct {
 	// Kind is a record's kind as package rpc has it ("response:get_state", "message_update:text_delta"), of a note its
 	// kind ("exit"), else one of the constants. Short is the same in fewer letters ("text_delta", "ui:select").
 	Kind, Short string
-	ID          string // of the record, or of the tool call that it is about; a string's text, other JSON as it is written
-	Took        int64  // nanoseconds since what it answers or ends; -1 when there is no such thing
+	ID          string       // of the record, or of the tool call that it is about; a string's text, other JSON as it is written
+	Took        int64        // nanoseconds since what it answers or ends; -1 when there is no such thing
+	Flags       record.Flags // what is remarkable about the record's framing, as far as it alone shows that
 
 	head   rpc.Head
 	asked  string // what a UI response answers: "select"
@@ -38,6 +39,7 @@ type Summarizer struct {
 	waiting map[string][]waiting
 	count   int
 	seen    Seen
+	spans   scan.Spans
 }
 
 // waiting is something that is not answered, or has not ended.
@@ -68,10 +70,19 @@ func (s *Summarizer) Look(r *Row) *Seen {
 }
 
 func (s *Summarizer) record(r *Row, v *Seen) {
-	if r.Form != record.Msg {
+	v.Flags = r.Flags
+	var spans *scan.Spans
+	if r.entry != nil {
+		v.result, spans = r.entry.Scan(&s.spans)
+	} else {
 		v.result = scan.Scan(r.Body)
+	}
+	if !r.Parts() {
+		v.Flags |= record.FlagsOf(r.Body, r.EOL, v.result)
+	}
+	if !v.result.JSON {
 		cut := r.Parts() && v.result.ErrAt == len(r.Body)
-		if !v.result.JSON && !cut {
+		if !cut {
 			v.Kind = KindNotJSON
 			if len(bytes.TrimSpace(r.Body)) == 0 {
 				v.Kind = KindBlank
@@ -82,11 +93,15 @@ func (s *Summarizer) record(r *Row, v *Seen) {
 			return
 		}
 	}
-	v.head = rpc.Look(r.From.String(), r.Body)
+	if spans != nil {
+		v.head = rpc.LookAt(r.From.String(), r.Body, spans)
+	} else {
+		v.head = rpc.Look(r.From.String(), r.Body)
+	}
 	v.Kind = v.head.Kind
 	switch {
 	case v.Kind == "" && r.Parts():
-		v.Kind = KindHalf
+		v.Kind = KindUnknown
 	case v.Kind == "" && !startsObject(r.Body):
 		v.Kind = KindNotObject
 	case v.Kind == "":
@@ -121,7 +136,7 @@ func startsObject(b []byte) bool {
 func idText(token []byte) string {
 	if isString(token) {
 		inner := token[1 : len(token)-1]
-		if plainWord(inner) && len(inner) < 200 && !scan.Scan(inner).JSON {
+		if len(inner) > 0 && len(inner) < 200 && plainWord(inner) && !scan.Scan(inner).JSON {
 			return string(inner)
 		}
 	}

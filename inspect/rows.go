@@ -74,7 +74,7 @@ func (w *rowWriter) add(r *Row, v *Seen, summary []byte, tone Tone) error {
 	if r.Note == nil {
 		t.cells[colSize] = text.Size(r.Size)
 	}
-	t.flags = flagWords(r.Flags)
+	t.flags = flagWords(v.Flags)
 	if w.set {
 		return w.write(&t)
 	}
@@ -104,10 +104,13 @@ func flagWords(f record.Flags) string {
 	names := f.Names()
 	short := make([]string, len(names))
 	for i, name := range names {
-		short[i] = strings.TrimPrefix(name, "framing/")
+		short[i] = shortRule(name)
 	}
 	return strings.Join(short, " ")
 }
+
+// shortRule is a rule's id without the part that all of its kind share.
+func shortRule(id string) string { return id[strings.IndexByte(id, '/')+1:] }
 
 // flush writes the rows that were kept; it sets the widths.
 func (w *rowWriter) flush() error {
@@ -140,21 +143,25 @@ func (w *rowWriter) measure() {
 		}
 	}
 	limit := func(c, cells int) { w.widths[c] = min(w.widths[c], cells) }
-	limit(colKind, 24)
-	limit(colID, 36)
 	switch {
-	case w.width == 0:
-	case w.width < 100:
+	case w.width == 0: // nothing is cut: what is wider moves the rest of its line
+		limit(colKind, 32)
+		limit(colID, 12)
+	case w.width < 100: // what matters is the summary
 		limit(colKind, 18)
 		limit(colID, 8)
 		w.widths[colSize] = 0
+		if w.width < 90 {
+			w.widths[colGap] = 0
+		}
 	case w.width < 160:
 		limit(colKind, 22)
 		limit(colID, 10)
+	default:
+		limit(colKind, 32)
+		limit(colID, 36)
 	}
-	if w.widths[colID] > 0 {
-		w.widths[colID] = max(w.widths[colID], 6)
-	}
+	w.widths[colID] = max(w.widths[colID], 6)
 }
 
 func (w *rowWriter) title() error {
@@ -202,7 +209,7 @@ func (w *rowWriter) layout(t *rowText, colour func(c int, s string) string) (use
 			pad += width
 		}
 		pad += 2
-		if c == colArrow || c == colN && false {
+		if c == colArrow {
 			pad--
 		}
 	}
@@ -216,21 +223,21 @@ func (w *rowWriter) layout(t *rowText, colour func(c int, s string) string) (use
 // tail writes the flags and the summary.
 func (w *rowWriter) tail(t *rowText, used int) {
 	flags, summary := t.flags, t.summary
+	if flags != "" {
+		flags = "[" + flags + "]"
+	}
 	if w.width > 0 {
 		flags = text.Cut(flags, max(0, w.width-used))
-		used += text.Width(flags)
-		if flags != "" {
-			used += 2
+		if used += text.Width(flags); flags != "" {
+			used++
 		}
 		summary = text.Cut(summary, max(0, w.width-used))
 	} else {
 		summary = text.VisibleString(summary)
 	}
-	if flags != "" {
-		w.buf.WriteString(w.palette.Yellow(flags))
-		if summary != "" {
-			w.buf.WriteString("  ")
-		}
+	w.buf.WriteString(w.palette.Yellow(flags))
+	if flags != "" && summary != "" {
+		w.buf.WriteByte(' ')
 	}
 	switch t.tone {
 	case Bad:

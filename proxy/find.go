@@ -26,8 +26,9 @@ func (e *FindError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err)
 func (e *FindError) Unwrap() error { return e.Err }
 
 // Find looks for a program as execvp does: a name with a slash is a path; else the folders of path are searched in
-// turn, where an empty one and a relative one count from the working folder. Programs for which skip is true are passed
-// over (a program that stands in for another must not find itself); skip may be nil.
+// turn, where an empty one and a relative one count from the working folder (see DefaultPath for a PATH that is not set).
+// Programs for which skip is true are passed over (a program that stands in for another must not find itself); skip may
+// be nil. What is returned is what execvp executes, to the letter: a script sees it.
 func Find(name, path string, skip func(os.FileInfo) bool) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) || strings.ContainsRune(name, '/') {
 		if _, err := check(name); err != nil {
@@ -39,15 +40,13 @@ func Find(name, path string, skip func(os.FileInfo) bool) (string, error) {
 		return "", findError(name, fs.ErrNotExist)
 	}
 	denied := error(nil)
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			dir = "."
-		}
+	dirs := filepath.SplitList(path)
+	if len(dirs) == 0 {
+		dirs = []string{""} // so it is: an empty PATH has one empty entry
+	}
+	for _, dir := range dirs {
 		for _, ext := range extensions(name) {
-			full := filepath.Join(dir, name+ext)
-			if !strings.ContainsRune(full, filepath.Separator) {
-				full = "." + string(filepath.Separator) + full
-			}
+			full := inFolder(dir, name+ext)
 			info, err := check(full)
 			switch {
 			case err == nil && skip != nil && skip(info):

@@ -9,6 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// DefaultPath is searched when PATH is not set.
+const DefaultPath = "/bin:/usr/bin"
+
+func inFolder(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name // not joined cleanly: dots behind a link lead elsewhere
+}
+
 func extensions(string) []string { return []string{""} }
 
 // check tells whether the file at path can be executed.

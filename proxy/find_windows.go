@@ -7,6 +7,17 @@ import (
 	"strings"
 )
 
+// DefaultPath is searched when PATH is not set.
+const DefaultPath = ""
+
+func inFolder(dir, name string) string {
+	full := filepath.Join(dir, name)
+	if !strings.ContainsAny(full, `/\:`) {
+		full = `.\` + full
+	}
+	return full
+}
+
 // extensions gives the endings under which Windows looks for a program.
 func extensions(name string) []string {
 	if filepath.Ext(name) != "" {

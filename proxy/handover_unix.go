@@ -41,7 +41,7 @@ type handPump struct {
 // detach starts a copy of this program, in a session of its own, that delivers what the pumps left and finishes the
 // capture.
 func (s *session) detach(state *record.State) error {
-	h := handover{State: state, Wall: time.Now(), Elapsed: s.cfg.now()}
+	h := handover{State: state, Sync: s.cfg.Sync, Wall: time.Now(), Elapsed: s.cfg.now()}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -79,7 +79,9 @@ func (s *session) detach(state *record.State) error {
 		files[i] = os.NewFile(uintptr(dup), "")
 		defer files[i].Close()
 	}
-	p, err := os.StartProcess(s.cfg.Copy[0], s.cfg.Copy, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()})
+	// Not under this process's name: the copy is nobody's agent, whatever the file is called.
+	argv := append([]string{"pitap"}, s.cfg.Copy[1:]...)
+	p, err := os.StartProcess(s.cfg.Copy[0], argv, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()})
 	if err != nil {
 		return fmt.Errorf("start a copy that delivers the rest: %w", err)
 	}
@@ -88,11 +90,10 @@ func (s *session) detach(state *record.State) error {
 
 // stateFile writes the state to a file without a name.
 func stateFile(h *handover) (*os.File, error) {
-	f, err := os.CreateTemp("", "pitap-")
+	f, err := memoryFile()
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name())
 	if err := json.NewEncoder(f).Encode(h); err != nil {
 		f.Close()
 		return nil, err

@@ -12,6 +12,7 @@ type output struct {
 	original int // the client's descriptor, when fd is a second opening of it
 	socket   bool
 	most     int // bytes that a write may take; 0: no limit
+	closed   bool
 }
 
 // newOutput makes an output of the client's descriptor.
@@ -56,7 +57,12 @@ func (o *output) write(b []byte) (int, error) {
 	return unix.Write(o.fd, b)
 }
 
+// close closes both descriptors, once.
 func (o *output) close() {
+	if o.closed {
+		return
+	}
+	o.closed = true
 	if o.original >= 0 {
 		unix.Close(o.fd)
 		closeEnd(o.original)

@@ -34,7 +34,10 @@ type Config struct {
 	Capture func() *os.File
 	// Started is told the agent's process id before any byte is forwarded, 0 when it could not be started; may be nil.
 	Started func(pid int)
-	// Copy is the command of this program that calls Deliver; empty: Run waits instead of handing over.
+	// Sync tells the copy's recorder to make each flush wait for the disk.
+	Sync bool
+	// Copy is the path of this program and the arguments with which it calls Deliver, under the name pitap; empty: Run
+	// waits instead of handing over.
 	Copy []string
 	// Warn is told what the user should know. It must not block.
 	Warn func(error)
@@ -49,8 +52,12 @@ type Result struct {
 const (
 	// grace is how long Run waits after the agent's exit for its last bytes before it hands over.
 	grace = 40 * time.Millisecond
-	// finishing is how long it waits for the capture's end.
-	finishing = 150 * time.Millisecond
+	// finishing is how long it waits for the capture's end, and then once more for a state to hand over; if there is none
+	// yet it tries again, since a busy machine is likelier than a file system that hangs.
+	finishing      = 150 * time.Millisecond
+	finishingTries = 3
+	// finishingHere is finishing where nothing can be handed over.
+	finishingHere = 10 * time.Second
 	// stallAfter is how long a write blocks before a note says so.
 	stallAfter = 250 * time.Millisecond
 	// chunk is how much is read at once, in bytes: the size of a pipe.

@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,12 @@ type pump struct {
 	in     int
 	out    *output
 	stop   int // becomes readable when the pump is to stop where it is
+	// gone, if not nil, is closed when the agent has exited: then out stays open at the end of the stream, for Run to
+	// close, since there may be warnings to come.
+	gone <-chan struct{}
+	// answers are the pumps that carry what the agent says to what this one carries: a client that closes its end of
+	// one and then sends something must find the agent's end closed, too.
+	answers []*pump
 
 	buf   [chunk]byte
 	poll  [3]unix.PollFd
@@ -73,15 +80,49 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
+		if p.poll[0].Revents == 0 {
+			continue
+		}
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
+			p.awaitAnswers()
 			return n, true
 		case err == unix.EINTR || err == unix.EAGAIN:
 			continue
 		}
 		p.end(err)
 		return 0, false
+	}
+}
+
+// awaitAnswers waits for those of the answers whose reader is gone to close the agent's end. Between read and write is
+// the place for it: a descriptor that another thread polls all the time is not closed by closing it.
+func (p *pump) awaitAnswers() {
+	if len(p.answers) == 0 {
+		return
+	}
+	fds := p.poll[:0]
+	for _, a := range p.answers {
+		fds = append(fds, unix.PollFd{Fd: a.watched()})
+	}
+	if n, err := unix.Poll(fds, 0); n < 1 || err != nil {
+		return
+	}
+	for i, a := range p.answers {
+		if fds[i].Revents != 0 {
+			<-a.done // soon: it sees the same
+		}
+	}
+}
+
+// watched is the descriptor that tells whether the pump's reader is there, or -1 when the pump is over.
+func (p *pump) watched() int32 {
+	select {
+	case <-p.done:
+		return -1
+	default:
+		return int32(p.out.fd)
 	}
 }
 
@@ -92,7 +133,27 @@ func (p *pump) end(err error) {
 		n.Error = err.Error()
 	}
 	p.cfg.note(p.stream, n)
+	if p.agentGone() {
+		p.ended = true
+		closeEnd(p.in)
+		return
+	}
 	p.close()
+}
+
+// agentGone tells whether the stream has ended because the agent has exited.
+func (p *pump) agentGone() bool {
+	if p.gone == nil {
+		return false
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 func (p *pump) close() {
@@ -167,7 +228,8 @@ func (p *pump) wait(b []byte, s *stall) bool {
 	if !s.noted {
 		timeout = int(max(0, stallAfter-time.Since(s.began)).Milliseconds()) + 1
 	}
-	p.poll = [3]unix.PollFd{{Fd: int32(p.out.fd), Events: unix.POLLOUT}, {Fd: int32(p.stop), Events: unix.POLLIN}}
+	p.poll[0] = unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLOUT}
+	p.poll[1] = unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN}
 	n, err := unix.Poll(p.poll[:2], timeout)
 	switch {
 	case err != nil && err != unix.EINTR && err != unix.EAGAIN:
@@ -200,4 +262,25 @@ func closeEnd(fd int) {
 	}
 	dup2(null, fd)
 	unix.Close(null)
+}
+
+// CloseInherited closes what the process was given besides its three standard streams. The agent has it, too, and whoever
+// passed it waits for the agent alone to close it. All files that this program opens are closed on exec, which tells them
+// apart.
+func CloseInherited() {
+	dir, err := os.Open(descriptors)
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	dir.Close()
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"sync"
-	"time"
 
 	"pitap/record"
 )
@@ -36,7 +35,7 @@ func Run(cfg Config) (Result, error) {
 		code := StatusNotExecutable
 		cfg.note(record.Agent, record.Note{Kind: "exit", Code: &code, Error: err.Error()})
 		if cfg.Recorder != nil {
-			cfg.Recorder.Finish(finishing)
+			cfg.Recorder.Finish(finishingHere)
 		}
 		return Result{}, &FindError{cfg.Path, code, err}
 	}
@@ -54,7 +53,7 @@ func Run(cfg Config) (Result, error) {
 	result := Result{Code: cmd.ProcessState.ExitCode()}
 	cfg.note(record.Agent, record.Note{Kind: "exit", Code: &result.Code})
 	if cfg.Recorder != nil {
-		if _, err := cfg.Recorder.Finish(10 * time.Second); err != nil {
+		if _, err := cfg.Recorder.Finish(finishingHere); err != nil {
 			cfg.warn(err)
 		}
 	}
@@ -90,3 +89,6 @@ func Die(os.Signal) {}
 
 // Say writes a line to stderr.
 func Say(_ int, line string) { os.Stderr.WriteString(line) }
+
+// CloseInherited does nothing here: nothing is inherited that was not asked for.
+func CloseInherited() {}

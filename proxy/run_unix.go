@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 
 // session is one run of an agent.
 type session struct {
-	cfg   *Config
-	agent *os.Process
+	cfg     *Config
+	signals *signals
+	agent   *os.Process
+	gone    chan struct{} // closed when the agent has exited
 	// The process's ends of the agent's pipes.
 	stdin, stdout, stderr int
 
@@ -31,9 +34,8 @@ type session struct {
 // system, when the agent could not be started; then nothing was forwarded.
 func Run(cfg Config) (Result, error) {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a broken pipe is an error of write, not the end
-	signals := catch()
-	defer signal.Stop(signals)
-	s := &session{cfg: &cfg}
+	s := &session{cfg: &cfg, signals: catch(), gone: make(chan struct{})}
+	defer s.signals.stop()
 	exited := make(chan Result, 1)
 	started := make(chan error, 1)
 	go s.live(started, exited)
@@ -41,17 +43,18 @@ func Run(cfg Config) (Result, error) {
 		s.failed(err)
 		return Result{}, err
 	}
+	s.signals.started()
 	if err := s.pump(); err != nil {
 		s.agent.Kill()
 		return <-exited, err
 	}
-	terminal := hasTerminal()
 	for {
 		select {
-		case sig := <-signals:
-			s.forward(sig, terminal)
+		case sig := <-s.signals.come:
+			s.forward(sig)
 		case result := <-exited:
 			s.finish(result)
+			s.outputs[1].out.close()
 			return result, nil
 		}
 	}
@@ -68,6 +71,7 @@ func (s *session) live(started chan<- error, exited chan<- Result) {
 		return
 	}
 	state, err := s.agent.Wait()
+	close(s.gone)
 	if err != nil {
 		exited <- Result{Code: 1}
 		return
@@ -108,7 +112,7 @@ func (s *session) start() error {
 	path, argv := s.cfg.Path, s.cfg.Argv
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if errors.Is(err, syscall.ENOEXEC) { // as execvp does with a script that has no #!
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, argv[1:]...), attr)
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
 	if err != nil {
 		status := StatusNotExecutable
@@ -136,9 +140,10 @@ func (s *session) failed(err error) {
 		code = find.Status
 	}
 	s.cfg.note(record.Agent, record.Note{Kind: "exit", Code: &code, Error: err.Error()})
-	if s.cfg.Recorder != nil {
-		s.cfg.Recorder.Finish(finishing)
+	for i := range s.outputs {
+		s.outputs[i] = &pump{ended: true}
 	}
+	s.end()
 }
 
 // pump starts the three pumps.
@@ -153,6 +158,8 @@ func (s *session) pump() error {
 	s.client = newPump(s.cfg, record.Client, s.cfg.Stdin, ownOutput(s.stdin), s.stopR)
 	s.outputs[0] = newPump(s.cfg, record.Agent, s.stdout, newOutput(s.cfg.Stdout), s.stopR)
 	s.outputs[1] = newPump(s.cfg, record.Stderr, s.stderr, newOutput(s.cfg.Stderr), s.stopR)
+	s.outputs[1].gone = s.gone
+	s.client.answers = s.outputs[:]
 	go s.client.run()
 	go s.outputs[0].run()
 	go s.outputs[1].run()
@@ -181,37 +188,29 @@ func (s *session) finish(result Result) {
 	}
 	s.cfg.note(record.Agent, n)
 	unix.Close(s.stopW)
-	<-s.client.done
-	if left := len(s.client.rest); left > 0 {
-		s.cfg.noteAt(record.Client, s.client.off, record.Note{Kind: "undelivered", Bytes: int64(left)})
-	}
 	for _, p := range s.outputs {
 		<-p.done
 	}
-	s.hand()
+	timer.Reset(grace)
+	select {
+	case <-s.client.done:
+		if left := len(s.client.rest); left > 0 {
+			s.cfg.noteAt(record.Client, s.client.off, record.Note{Kind: "undelivered", Bytes: int64(left)})
+		}
+	case <-timer.C: // somebody else has read what there was, and this read waits for more
+	}
+	s.end()
 }
 
-// hand ends the capture; when pumps were stopped before their end, or the capture's file is too slow, it gives all that
+// end ends the capture. When pumps were stopped before their end, or the capture's file is too slow, it gives all that
 // is open to a detached copy of the program.
-func (s *session) hand() {
+func (s *session) end() {
 	open := !s.outputs[0].ended || !s.outputs[1].ended
 	if open && len(s.cfg.Copy) == 0 {
 		s.wait()
 		open = false
 	}
-	var state *record.State
-	if r := s.cfg.Recorder; r != nil {
-		var err error
-		if open {
-			s.cfg.note(record.NoStream, record.Note{Kind: "handover"})
-			state, err = r.Suspend(finishing)
-		} else {
-			state, err = r.Finish(finishing)
-		}
-		if err != nil {
-			s.cfg.warn(err)
-		}
-	}
+	state := s.endRecording(open)
 	if !open && state == nil {
 		return
 	}
@@ -221,12 +220,41 @@ func (s *session) hand() {
 	}
 }
 
+// endRecording ends the capture. It returns the state with which a copy goes on if that takes too long, or if there is
+// more to come.
+func (s *session) endRecording(open bool) *record.State {
+	r := s.cfg.Recorder
+	if r == nil {
+		return nil
+	}
+	finish, limit := r.Finish, finishing
+	if len(s.cfg.Copy) == 0 {
+		limit = finishingHere
+	}
+	if open {
+		s.cfg.note(record.NoStream, record.Note{Kind: "handover"})
+		finish = r.Suspend
+	}
+	for tries := 1; ; tries++ {
+		state, err := finish(limit)
+		if state == nil && err != nil && tries < finishingTries {
+			continue
+		}
+		if err != nil {
+			s.cfg.warn(err)
+		}
+		return state
+	}
+}
+
 // wait delivers what is left in this process, however long that takes.
 func (s *session) wait() {
 	var err error
 	if s.stopR, s.stopW, err = pipe(); err != nil {
+		s.cfg.warn(err)
 		return
 	}
+	var pumps sync.WaitGroup
 	for i, p := range s.outputs {
 		if p.ended {
 			continue
@@ -234,44 +262,9 @@ func (s *session) wait() {
 		next := newPump(s.cfg, p.stream, p.in, p.out, s.stopR)
 		next.rest, next.off = p.rest, p.off
 		s.outputs[i] = next
-		next.run()
+		pumps.Go(next.run)
 	}
-}
-
-// forward passes a signal on. Those that a terminal sends to a whole group go to the agent's whole group when there is
-// a terminal.
-func (s *session) forward(sig os.Signal, terminal bool) {
-	number := sig.(syscall.Signal)
-	to := "agent"
-	if terminal && (number == unix.SIGINT || number == unix.SIGQUIT || number == unix.SIGHUP || number == unix.SIGTSTP) {
-		to = "group"
-		unix.Kill(-s.agent.Pid, number)
-	} else {
-		s.agent.Signal(number)
-	}
-	s.cfg.note(record.NoStream, record.Note{Kind: "signal", Signal: signalName(number), To: to})
-	if number == unix.SIGTSTP {
-		stopSelf()
-	}
-}
-
-// hasTerminal tells whether this process has a controlling terminal.
-func hasTerminal() bool {
-	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	unix.Close(fd)
-	return true
-}
-
-func signalName(sig os.Signal) string {
-	number, ok := sig.(syscall.Signal)
-	if !ok {
-		return sig.String()
-	}
-	if name := unix.SignalName(number); name != "" {
-		return name
-	}
-	return realtimeName(number)
+	pumps.Wait()
+	unix.Close(s.stopR)
+	unix.Close(s.stopW)
 }

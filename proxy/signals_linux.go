@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"os"
-	"os/signal"
+	"runtime"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -10,29 +10,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Real-time signals that programs may use; those below are taken by C libraries and by Go.
+// Real-time signals that programs may use. The first can't be caught: the Go runtime leaves it to C libraries.
 const (
 	firstRealtime = 34
 	lastRealtime  = 64
 )
 
-// catch starts to catch the signals that are passed on. One that was ignored when the program started stays ignored,
-// here and in the agent. TTIN and TTOU keep their default, which stops the process: caught, they would come again at
-// each read.
-func catch() chan os.Signal {
-	c := make(chan os.Signal, 64)
-	signals := []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM,
+// passed are the signals that are passed on. TTIN and TTOU keep their default, which stops the process: caught, they
+// would come again at each read.
+func passed() []syscall.Signal {
+	signals := []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM,
 		unix.SIGWINCH, unix.SIGCONT, unix.SIGABRT, unix.SIGTSTP}
-	for n := firstRealtime; n <= lastRealtime; n++ {
+	for n := firstRealtime + 1; n <= lastRealtime; n++ {
 		signals = append(signals, syscall.Signal(n))
 	}
-	for _, s := range signals {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
-	}
-	return c
+	return signals
 }
+
+// ignored tells whether a signal was ignored when the program started. That can be seen of those that the Go runtime
+// does not catch from the start.
+func ignored(s syscall.Signal) bool {
+	var now sigaction
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), 0, uintptr(unsafe.Pointer(&now)), 8, 0, 0)
+	return e == 0 && now.handler == sigIgn
+}
+
+const sigIgn = 1 // SIG_IGN
 
 func realtimeName(s syscall.Signal) string {
 	if s >= firstRealtime && s <= lastRealtime {
@@ -79,6 +82,7 @@ func Die(sig os.Signal) {
 	if !ok {
 		return
 	}
+	runtime.LockOSThread() // its mask is changed
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	if s != unix.SIGKILL && s != unix.SIGSTOP {

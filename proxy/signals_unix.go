@@ -11,17 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// catch starts to catch the signals that are passed on. One that was ignored when the program started stays ignored.
-func catch() chan os.Signal {
-	c := make(chan os.Signal, 64)
-	for _, s := range []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2,
-		unix.SIGALRM, unix.SIGWINCH, unix.SIGCONT, unix.SIGABRT, unix.SIGTSTP} {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
-	}
-	return c
+// passed are the signals that are passed on.
+func passed() []syscall.Signal {
+	return []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2,
+		unix.SIGALRM, unix.SIGWINCH, unix.SIGCONT, unix.SIGABRT, unix.SIGTSTP}
 }
+
+// ignored tells whether a signal was ignored when the program started.
+func ignored(s syscall.Signal) bool { return signal.Ignored(s) }
 
 func realtimeName(s syscall.Signal) string { return "signal " + strconv.Itoa(int(s)) }
 

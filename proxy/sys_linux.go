@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"os"
 	"strconv"
 	"unsafe"
 
@@ -25,10 +26,22 @@ func sendNow(fd int, b []byte) (int, error) {
 	return int(n), nil
 }
 
+// descriptors is a folder that lists the process's open descriptors.
+const descriptors = "/proc/self/fd"
+
 func dup2(from, to int) error { return unix.Dup3(from, to, 0) }
 
 func pipe() (r, w int, err error) {
 	var p [2]int
 	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
 	return p[0], p[1], err
+}
+
+// memoryFile makes a file without a name.
+func memoryFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("pitap", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), "state"), nil
 }

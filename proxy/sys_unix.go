@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,9 @@ func sendNow(fd int, b []byte) (int, error) {
 	return unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT)
 }
 
+// descriptors is a folder that lists the process's open descriptors.
+const descriptors = "/dev/fd"
+
 func dup2(from, to int) error { return unix.Dup2(from, to) }
 
 func pipe() (r, w int, err error) {
@@ -31,4 +35,14 @@ func pipe() (r, w int, err error) {
 	unix.CloseOnExec(p[0])
 	unix.CloseOnExec(p[1])
 	return p[0], p[1], nil
+}
+
+// memoryFile makes a file without a name.
+func memoryFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "pitap-")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	return f, nil
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -11,20 +12,21 @@ type Capture struct {
 	*Reader
 	Path string
 	file *os.File
+
+	spare, last []byte // of Last
 }
 
 // Open opens a capture for reading.
 func Open(path string) (*Capture, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
+	info, err := os.Stat(path) // to open a pipe might wait for its writer
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a file: a capture is read from a file, not from a pipe or folder", path)
 	}
 	if err != nil {
-		f.Close()
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, err
 	}
 	return &Capture{Reader: NewReader(f, func() (int64, error) { return fileSize(f) }), Path: path, file: f}, nil
@@ -109,51 +111,81 @@ func (c *Capture) Condition() string {
 	return "cut: there is no end note"
 }
 
-// Last returns the last entry of a capture without reading all of it, and the number of bytes of its file. ok is false
-// when there is no entry. The entry is valid until the next call of any method.
+// Last returns the last entry of a capture without reading all of it. ok is false when there is no entry. The entry is
+// valid until the next call of any method. What was found damaged on the way, Damage and Torn tell.
 func (c *Capture) Last() (e *Entry, ok bool) {
 	size := c.Size()
-	start := int64(0)
-	if rows, err := ReadIndex(c.file, size); err == nil {
-		for _, r := range rows {
-			if r.Count > 0 {
-				start = r.Off
-			}
-		}
-	} else {
-		for off := int64(0); off < size; {
-			s, err := walk(c.file, off, size)
-			if err != nil || s.end <= off {
-				break
-			}
-			if !s.skippable {
-				start = off
-			}
-			off = s.end
-			if !s.whole {
-				break
-			}
+	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
+		r, ok := c.lastEntry(rows[len(rows)-1].Off, size)
+		if ok && len(r.damage) == 0 { // the index has told the truth
+			return &r.entry, true
 		}
 	}
-	tail := NewReader(c.file, func() (int64, error) { return size, nil })
-	tail.header = &Header{}
-	if start > 0 {
-		content, err := newFrameContent(c.file)
+	starts := frameStarts(c.file, size)
+	for i := len(starts) - 1; i >= 0; i-- {
+		r, ok := c.lastEntry(starts[i], size)
+		c.torn = c.torn || r.torn
+		c.damage = append(c.damage, r.damage...)
+		if ok {
+			return &r.entry, true
+		}
+		size = starts[i]
+	}
+	return nil, false
+}
+
+// frameStarts walks over the frames with content, to the first that is damaged or not whole. There is one at least: it
+// may turn out to be none.
+func frameStarts(src io.ReaderAt, size int64) []int64 {
+	starts := []int64{0}
+	for off := int64(0); off < size; {
+		s, err := walk(src, off, size)
 		if err != nil {
-			return nil, false
+			break
 		}
-		content.pos, tail.content, tail.limit = start, content, size
-		tail.n = -1
-	} else if _, err := c.Header(); err != nil {
-		return nil, false
-	} else {
-		tail.header = nil
+		if !s.skippable && off > 0 {
+			starts = append(starts, off)
+		}
+		if !s.whole {
+			break
+		}
+		off = s.end
 	}
-	for tail.Next() {
-		ok = true
+	return starts
+}
+
+// lastEntry returns a reader that has read the last entry between the offsets from, where a frame begins, and size.
+func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
+	start := func() {
+		r = NewReader(c.file, func() (int64, error) { return size, nil })
+		r.buf, r.header = c.spare[:0], &Header{Pitap: Version}
+		if r.limit = size; from > 0 && r.detect() {
+			r.seek(from, -1)
+		}
 	}
-	if !ok {
-		return nil, false
+	start()
+	defer func() { c.spare = r.buf }()
+	c.last = c.last[:0]
+	for {
+		line, ok := r.line()
+		if !ok {
+			break
+		}
+		if !blankLine(line) {
+			c.last = append(c.last[:0], line...)
+		}
 	}
-	return &tail.entry, true
+	if r.last() || r.dec.parse(c.last, &r.entry) == nil && r.entry.N > 0 {
+		return r, true
+	}
+	// The last line is no entry, or has no number: count.
+	n := 0
+	for start(); r.Next(); {
+		n++
+	}
+	start()
+	for range n {
+		ok = r.Next()
+	}
+	return r, ok
 }

@@ -114,14 +114,16 @@ func (w *frameWriter) put() error {
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
 		return err
 	}
+	if w.sync { // what may not be on the disk does not count as written
+		if err := w.file.Sync(); err != nil {
+			return err
+		}
+	}
 	w.pos += int64(len(w.out))
 	w.flushed = w.sum
 	w.out = w.out[:0]
 	if cap(w.out) > 4<<20 {
 		w.out = nil
-	}
-	if w.sync {
-		return w.file.Sync()
 	}
 	return nil
 }
@@ -151,9 +153,11 @@ func frameEnd(sum uint64) []byte {
 type span struct {
 	start, end int64 // end: behind the frame, or behind its last whole block when it is not whole
 	whole      bool
+	closed     bool // its last block is there, if not its checksum
 	skippable  bool
 	magic      uint32
 	checksum   bool
+	content    int64 // at most so many bytes
 }
 
 // errFrame is wrapped by errors about bytes that are no zstd frame.
@@ -220,9 +224,12 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 		}
 		v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		length, last := int64(v>>3), v&1 != 0
+		content := length
 		switch v >> 1 & 3 {
 		case 1: // one byte, repeated
 			length = 1
+		case 2:
+			content = maxBlock
 		case 3:
 			return s, fmt.Errorf("%w: reserved block type at byte %d", errFrame, at)
 		}
@@ -234,12 +241,14 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 			return s, nil
 		}
 		s.end = at
+		s.content += content
 		if block != nil {
 			block(at)
 		}
 		if !last {
 			continue
 		}
+		s.closed = true
 		if s.checksum {
 			if at += 4; at > size {
 				return s, nil

@@ -6,126 +6,177 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 const (
-	maxVerified = 64 << 20 // content of a frame that is checked before any of it is given
+	maxVerified = 32 << 20 // content of a frame that is checked before any of it is given; ours have less than 20 MiB
 	maxDamage   = 10_000   // then a file is given up
 )
 
 // frameContent gives the content of a sequence of zstd frames. Content of a whole frame is given when its checksum was
-// found right (a frame of more than 64 MiB is given piece by piece, and found wrong only at its end). An open frame is
-// given up to its last whole block, and read again from its beginning when it has grown: it holds about 1 MiB.
+// found right; a frame of more than 32 MiB, which only other programs write, is given piece by piece, and found wrong
+// only at its end. An open frame is given up to its last whole block, and read again from its beginning when it has
+// grown: it holds about 2 MiB.
 type frameContent struct {
-	src     Source
-	pos     int64 // of the frame that is read, or comes next
-	frame   span  // as it was walked last
+	src     io.ReaderAt
 	dec     *zstd.Decoder
-	whole   *zstd.Decoder // checks checksums
-	open    *zstd.Decoder // does not
-	at      int64         // of the frame that gave bytes last
-	given   int64         // bytes of the frame's content that were given
-	skip    int64         // of these, still to be skipped by dec
+	pos     int64  // of the frame that is read, or comes next
+	given   int64  // bytes of its content that were given
+	seen    int64  // where it ended when they were, as far as it is open
+	at      int64  // of the frame that gave bytes last
+	raw     []byte // a frame as it stands in the file
 	damages int
+	garbage int64 // where damage reached the end of the file: what is written there belongs to it, until a frame begins
+
+	passed  func(f span, content int64) // if it is set, told of every frame when what follows it is asked for
+	last    span                        // the frame to tell of
+	content int64                       // bytes of its content
+
+	// A frame that is read piece by piece:
+	big  bool // there is one
+	open span // it
+	skip int64
 }
 
-func newFrameContent(src Source) (*frameContent, error) {
-	c := &frameContent{src: src}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(1 << 40)}
-	var err error
-	if c.whole, err = zstd.NewReader(nil, options...); err != nil {
-		return nil, err
-	}
-	c.open, err = zstd.NewReader(nil, append(options, zstd.IgnoreChecksum(true))...)
-	return c, err
+func newFrameContent(src io.ReaderAt) (*frameContent, error) {
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxVerified))
+	return &frameContent{src: src, dec: dec, garbage: -1}, err
 }
 
 func (c *frameContent) unit(int64) int64 { return c.at }
 
-func (c *frameContent) torn() bool {
-	return c.frame.start == c.pos && !c.frame.whole && c.frame.end > c.pos
+func (c *frameContent) torn(limit int64) bool { return c.pos < limit }
+
+func (c *frameContent) seek(off int64) {
+	c.dec.Reset(nil)
+	c.pos, c.given, c.seen, c.big = off, 0, 0, false
 }
 
 func (c *frameContent) next(buf []byte, limit int64) ([]byte, error) {
-	for c.dec == nil {
-		if c.pos >= limit {
-			return buf, io.EOF
-		}
-		seen := c.frame
-		var err error
-		if c.frame, err = walk(c.src, c.pos, limit); err != nil {
-			return buf, c.damaged(err, limit)
-		}
-		f := c.frame
+	if c.big {
+		return c.piece(buf, limit)
+	}
+	if c.passed != nil && c.last.whole {
+		c.passed(c.last, c.content)
+	}
+	c.last.whole = false
+	for c.pos < limit {
+		f, err := walk(c.src, c.pos, limit)
 		switch {
+		case err != nil:
+			return buf, c.damaged(err, limit)
 		case f.skippable && f.whole:
 			c.pos = f.end
 			continue
-		case f.skippable, f.end == c.pos, seen.start == c.pos && seen.end == f.end && !f.whole && c.given > 0:
+		case f.skippable:
 			return buf, io.EOF
 		}
-		if err := c.begin(); err != nil {
-			return buf, c.damaged(err, limit)
+		if !f.whole {
+			if err := c.endless(limit); err != nil {
+				return buf, err
+			}
+			if f.end == f.start || c.seen == f.end {
+				return buf, io.EOF
+			}
 		}
-		if f.whole && c.given == 0 {
-			return c.verified(buf, limit)
-		}
+		return c.frame(buf, f, limit)
 	}
+	return buf, io.EOF
+}
+
+// endless looks whether other frames follow one that goes on past the end of the file. None follows an open frame, so
+// the length of a block is wrong in it.
+func (c *frameContent) endless(limit int64) error {
+	next, err := findFrame(c.src, c.pos+1, limit)
+	if err != nil || next == limit {
+		return err
+	}
+	return c.damaged(fmt.Errorf("the frame does not end before the next one, at byte %d", next), limit)
+}
+
+// frame gives what is new of a frame.
+func (c *frameContent) frame(buf []byte, f span, limit int64) ([]byte, error) {
+	size := f.end - f.start
+	if size > maxVerified || len(buf) > maxLine/4 { // with a line that goes on, the content may take too much memory
+		return c.stream(buf, f, limit)
+	}
+	if int64(cap(c.raw)) < size {
+		c.raw = make([]byte, size+size/4)
+	}
+	c.raw = c.raw[:size]
+	if n, err := readAt(c.src, c.raw, f.start, f.end); err != nil || int64(n) < size {
+		return buf, err // the file has become shorter just now
+	}
+	out, err := c.dec.DecodeAll(c.raw, slices.Grow(buf, int(min(f.content, frameSize+frameSize/4))))
+	if cap(c.raw) > 1<<20 {
+		c.raw = nil
+	}
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return c.stream(out[:len(buf)], f, limit)
+	case err != nil && (f.whole || !errors.Is(err, io.ErrUnexpectedEOF)):
+		return buf, c.damaged(err, limit)
+	}
+	content := out[len(buf):]
+	fresh := int64(len(content)) - c.given
+	c.at = c.pos
+	c.end(f, int64(len(content)))
+	if fresh < 0 { // after an error the writer has cut off what it had not finished
+		return out[:len(buf)], errTaken
+	}
+	n := copy(content, content[len(content)-int(fresh):])
+	return out[:len(buf)+n], nil
+}
+
+// end notes that all of a frame was given that is there, so much content.
+func (c *frameContent) end(f span, content int64) {
+	if !f.whole {
+		c.given, c.seen = content, f.end
+		return
+	}
+	c.last, c.content = f, content
+	c.pos, c.given, c.seen = f.end, 0, 0
+}
+
+// stream begins to give a frame piece by piece.
+func (c *frameContent) stream(buf []byte, f span, limit int64) ([]byte, error) {
+	if err := c.dec.Reset(io.NewSectionReader(c.src, f.start, f.end-f.start)); err != nil {
+		return buf, c.damaged(err, limit)
+	}
+	c.big, c.open, c.skip, c.at = true, f, c.given, c.pos
 	return c.piece(buf, limit)
 }
 
-// begin sets a decoder on the frame.
-func (c *frameContent) begin() error {
-	section := io.NewSectionReader(c.src, c.frame.start, c.frame.end-c.frame.start)
-	c.skip, c.at = c.given, c.pos
-	if c.frame.whole {
-		c.dec = c.whole
-		return c.dec.Reset(section)
-	}
-	c.dec = c.open
-	return c.dec.Reset(io.MultiReader(section, bytes.NewReader(frameEnd(0))))
-}
-
-// verified gives the whole content of the frame, if it is not too long for that.
-func (c *frameContent) verified(buf []byte, limit int64) ([]byte, error) {
-	before := len(buf)
-	for c.dec != nil && len(buf)-before < maxVerified {
-		var err error
-		if buf, err = c.piece(buf, limit); err != nil {
-			return buf[:before], err
-		}
-	}
-	return buf, nil
-}
-
-// piece gives the next bytes of the frame.
+// piece gives the next bytes of a frame.
 func (c *frameContent) piece(buf []byte, limit int64) ([]byte, error) {
 	if cap(buf)-len(buf) < readBuf {
-		buf = append(make([]byte, 0, 2*cap(buf)+readBuf), buf...)
+		buf = slices.Grow(buf, min(len(buf), maxLine/2)+4*readBuf)
 	}
 	room := buf[len(buf):min(cap(buf), len(buf)+4*readBuf)]
 	n, err := c.dec.Read(room)
-	if skipped := int(min(int64(n), c.skip)); skipped > 0 {
-		n = copy(room, room[skipped:n])
-		c.skip -= int64(skipped)
-	}
-	buf = buf[:len(buf)+n]
+	skipped := min(int64(n), c.skip)
+	c.skip -= skipped
+	n = copy(room, room[skipped:n])
 	c.given += int64(n)
+	buf = buf[:len(buf)+n]
+	f := c.open
 	switch {
 	case err == nil:
 		return buf, nil
-	case err != io.EOF:
-		return buf, c.damaged(err, limit)
-	}
-	c.dec = nil
-	if !c.frame.whole {
+	case err == io.EOF, !f.whole && errors.Is(err, io.ErrUnexpectedEOF):
+		c.big = false
+		c.end(f, c.given)
 		return buf, nil
 	}
-	c.pos, c.given = c.frame.end, 0
-	return buf, nil
+	return buf, c.damaged(err, limit)
 }
+
+// errTaken says that the line that is in the reader's buffer has no end, and that no word about it is needed.
+var errTaken = errors.New("the line has no end")
 
 // damaged names the damage of the present frame and goes to the next one.
 func (c *frameContent) damaged(cause error, limit int64) error {
@@ -136,52 +187,51 @@ func (c *frameContent) damaged(cause error, limit int64) error {
 	if c.damages++; c.damages > maxDamage {
 		return fmt.Errorf("%w; more than %d places are damaged", d, maxDamage)
 	}
-	from := c.pos + 1
-	c.dec, c.given, c.frame = nil, 0, span{}
-	next, err := findFrame(c.src, from, limit)
+	goesOn := c.pos == c.garbage && errors.Is(cause, errFrame)
+	next, err := findFrame(c.src, c.pos+1, limit)
 	if err != nil {
 		return err
 	}
-	c.pos = next
+	c.seek(next)
+	if c.garbage = -1; next == limit {
+		c.garbage = next
+	}
+	if goesOn {
+		return errTaken
+	}
 	return d
 }
 
-// findFrame finds the first place at or behind from that looks like the beginning of a frame; size if there is none.
+// findFrame finds the first frame with content that begins at or behind from; size if there is none.
 func findFrame(src io.ReaderAt, from, size int64) (int64, error) {
-	buf := make([]byte, 64<<10)
+	magic := binary.LittleEndian.AppendUint32(nil, frameMagic)
+	buf := make([]byte, min(64<<10, max(0, size-from)))
 	for from < size {
 		n, err := readAt(src, buf, from, size)
 		if err != nil {
 			return 0, err
 		}
-		for at := 0; at+4 <= n; at++ {
-			i := bytes.IndexByte(buf[at:n-3], frameMagic&0xFF)
+		for at := 0; ; at++ {
+			i := bytes.Index(buf[at:n], magic)
 			if i < 0 {
 				break
 			}
 			at += i
-			if binary.LittleEndian.Uint32(buf[at:]) == frameMagic && plausible(src, from+int64(at), size) {
+			if plausible(src, from+int64(at), size) {
 				return from + int64(at), nil
 			}
 		}
-		if n < 4 {
+		if n < len(magic) {
 			break
 		}
-		from += int64(n - 3)
+		from += int64(n - len(magic) + 1)
 	}
 	return size, nil
 }
 
-// plausible tells whether a frame header and the header of a first block stand at off.
+// plausible tells whether a frame stands at off: the magic number alone may be there by chance.
 func plausible(src io.ReaderAt, off, size int64) bool {
-	var head [24]byte
-	n, err := readAt(src, head[:], off, size)
-	if err != nil {
-		return false
-	}
-	var h zstd.Header
-	if err := h.Decode(head[:n]); err != nil || h.WindowSize > maxWindow {
-		return false
-	}
-	return n < h.HeaderSize+blockHeader || head[h.HeaderSize]>>1&3 != 3
+	blocks := 0
+	_, err := walkFrame(src, off, size, func(int64) { blocks++ })
+	return err == nil && blocks > 0
 }

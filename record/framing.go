@@ -34,7 +34,7 @@ type Finding struct {
 	Off      int64  // the place that is meant in that record: offset in the stream, in bytes
 	At       int64  // the same from the start of the record; in a record of several lines, from the start of the first
 	Count    int64  // how many records have it
-	Last     int64  // number of the last entry that has it
+	Last     int64  // number of the last entry that has it; of a record in parts, the first part's
 	Text     string // one sentence without a full stop: what is wrong with the first, and where
 	Hint     string // what to do about it, or who breaks on it
 }
@@ -51,17 +51,25 @@ type Rule struct {
 
 // Framing applies the framing rules to the entries of one session, given in order.
 //
-// Its memory is bounded, however long the session and its records are: about 5 MiB at worst. It keeps nothing of the
+// Its memory is bounded, however long the session and its records are: about 10 MiB at worst. It keeps nothing of the
 // entries that it is given. It is not safe for concurrent use.
 type Framing struct {
+	keep    int // maxKept, or what a test wants, at least headSize
 	streams [Agent + 1]framingStream
 	found   []found
-	index   [Agent + 1][ruleCount][sevCount]int // of the finding in found, plus 1
+	index   [Agent + 1][ruleCount][causes]int // of the finding in found, plus 1
 }
+
+// A rule can give several findings about a stream, one for each severity, and one for the record that kills pi.
+const (
+	deadly = int(sevCount)
+	causes = deadly + 1
+)
 
 // framingStream is what Framing knows of one stream.
 type framingStream struct {
 	next  int64 // offset behind the last record
+	read  int64 // offset behind the last read that is known
 	parts parts
 	group group
 	utf16 bool // the last record was UTF-16
@@ -74,7 +82,7 @@ type found struct {
 }
 
 // NewFraming returns a checker for one session.
-func NewFraming() *Framing { return &Framing{} }
+func NewFraming() *Framing { return &Framing{keep: maxKept} }
 
 // Entry takes the next entry of the session.
 func (f *Framing) Entry(e *Entry) {
@@ -97,19 +105,25 @@ func (f *Framing) EntryScanned(e *Entry, r scan.Result) {
 	s := &f.streams[e.From]
 	s.parts.drop() // either e holds them again, or their end was lost
 	s.next = e.Off + int64(len(e.Body)+len(e.EOL))
+	s.noteReads(e.Off, e)
 	if clean(int64(len(e.Body)), e.EOL, &r) && s.group.empty() && !s.utf16 {
 		return
 	}
 	l := line{n: e.N, off: e.Off, from: e.From, eol: e.EOL, body: e.Body, res: r}
-	if n := len(e.Cuts); n > 0 && e.MoreCuts == 0 {
-		l.lastRead = int64(len(e.Body)+len(e.EOL)) - e.Cuts[n-1].At
-	}
+	l.lastRead = s.next - s.read
 	if n := len(l.body); l.eol == "\n" && n > 0 && l.body[n-1] == '\r' {
 		l.body, l.eol = l.body[:n-1], "\r\n"
 		l.res = scan.Scan(l.body)
 	}
 	l.size, l.head = int64(len(l.body)), headOf(l.body)
 	f.line(&l)
+}
+
+// noteReads notes where the last read within a record ended that starts at off.
+func (s *framingStream) noteReads(off int64, e *Entry) {
+	if n := len(e.Cuts); n > 0 {
+		s.read = off + e.Cuts[n-1].At
+	}
 }
 
 // note takes what is said about a stream: its end, and gaps in the recording, whose damage is no fault of the stream.
@@ -180,15 +194,18 @@ func (f *Framing) judge(l *line, not Flags) {
 
 // add adds a record to the finding of a rule.
 func (f *Framing) add(l *line, flag Flags) {
-	rule := &FramingRules[flag.rule()]
-	sev := rule.Severity
+	sev := FramingRules[flag.rule()].Severity
 	if (flag == flagLoneCR || flag == flagControl) && !l.verdict().JSON {
 		sev = SevError
 	}
-	have := f.at(l.from, flag, sev)
+	cause := int(sev)
+	if flag == flagNotObject && l.killsPi() {
+		cause = deadly
+	}
+	have := f.at(l.from, flag, cause)
 	if have == nil {
 		at := l.place(flag)
-		have = f.start(flag, Finding{Severity: sev, N: l.n, From: l.from, Off: l.off + at, At: at, Text: l.text(flag, at)})
+		have = f.start(flag, cause, Finding{Severity: sev, N: l.n, From: l.from, Off: l.off + at, At: at, Text: l.text(flag, at)})
 	}
 	have.Count++
 	have.Last = l.n
@@ -198,18 +215,18 @@ func (f *Framing) add(l *line, flag Flags) {
 }
 
 // at returns the finding of a rule about a stream, nil if there is none yet. It is good until the next start.
-func (f *Framing) at(from Stream, flag Flags, sev Severity) *found {
-	if i := f.index[from][flag.rule()][sev]; i > 0 {
+func (f *Framing) at(from Stream, flag Flags, cause int) *found {
+	if i := f.index[from][flag.rule()][cause]; i > 0 {
 		return &f.found[i-1]
 	}
 	return nil
 }
 
 // start starts a finding.
-func (f *Framing) start(flag Flags, like Finding) *found {
+func (f *Framing) start(flag Flags, cause int, like Finding) *found {
 	rule := &FramingRules[flag.rule()]
 	like.Rule, like.Hint = rule.ID, rule.hint(like.From)
 	f.found = append(f.found, found{Finding: like})
-	f.index[like.From][flag.rule()][like.Severity] = len(f.found)
+	f.index[like.From][flag.rule()][cause] = len(f.found)
 	return &f.found[len(f.found)-1]
 }

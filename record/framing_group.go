@@ -29,8 +29,8 @@ func (g *group) empty() bool { return len(g.lines) == 0 }
 func (g *group) clear() { *g = group{came: g.came, again: g.again} }
 
 // fits tells whether a line can be kept with the others.
-func (g *group) fits(l *line) bool {
-	return l.long == nil && len(g.lines) < maxGroupLines && l.size <= int64(maxKept-g.size)
+func (g *group) fits(l *line, keep int) bool {
+	return l.long == nil && len(g.lines) < maxGroupLines && l.size <= int64(keep-g.size)
 }
 
 // begins tells whether a line begins an object that may go on in the next, and where.
@@ -71,7 +71,7 @@ func (f *Framing) offer(l *line) {
 		return
 	}
 	g.came += l.size + 1
-	if !g.fits(l) {
+	if !g.fits(l, f.keep) {
 		f.closeGroup(l.from)
 	}
 	f.settle(f.take(l), l.from)
@@ -81,7 +81,7 @@ func (f *Framing) offer(l *line) {
 // because the group has come to nothing.
 func (f *Framing) take(l *line) []line {
 	g := &f.streams[l.from].group
-	if _, begins := l.begins(); g.empty() && !begins || !g.fits(l) {
+	if _, begins := l.begins(); g.empty() && !begins || !g.fits(l, f.keep) {
 		f.judge(l, 0)
 		return nil
 	}
@@ -145,9 +145,9 @@ func (f *Framing) joined(from Stream) {
 		f.judge(&lines[i], ^(flagCRLF | flagOversize | flagBOM | flagInvalidUTF8 | flagUnterminated))
 	}
 	first, last := &lines[0], &lines[len(lines)-1]
-	have := f.at(from, flag, SevError)
+	have := f.at(from, flag, int(SevError))
 	if have == nil {
-		have = f.start(flag, Finding{Severity: SevError, N: first.n, From: from, Off: first.off + first.size, At: first.size,
+		have = f.start(flag, int(SevError), Finding{Severity: SevError, N: first.n, From: from, Off: first.off + first.size, At: first.size,
 			Text: textOfGroup(g, flag)})
 	}
 	have.Count++

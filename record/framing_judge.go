@@ -19,7 +19,7 @@ type line struct {
 	from     Stream
 	size     int64 // without the line end
 	eol      string
-	lastRead int64 // how many bytes of it, LF included, came with the last read; 0 if that is not known
+	lastRead int64 // bytes from the end of the last read before it that is known, to its own end
 
 	head []byte      // its first bytes, at most headSize
 	body []byte      // all of it, nil for a record that was too long to be kept
@@ -40,6 +40,9 @@ func (l *line) verdict() *scan.Result {
 	}
 	return &l.res
 }
+
+// killsPi tells whether the record is null, which ends pi.
+func (l *line) killsPi() bool { return l.from == Client && l.verdict().Kind == scan.KindNull }
 
 // first is where in the record a mark was seen first, behind base.
 func (l *line) first(mark scan.Marks) int64 {

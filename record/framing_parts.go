@@ -34,9 +34,10 @@ func (f *Framing) part(e *Entry) {
 		p.damage()
 	}
 	if !p.damaged {
-		p.write(e.Body)
+		p.write(e.Body, f.keep)
 	}
 	s.next = e.Off + int64(len(e.Body)+len(e.EOL))
+	s.noteReads(p.off, e)
 	if e.Last {
 		f.endParts(e.From, e.EOL)
 	}
@@ -50,7 +51,7 @@ func (f *Framing) endParts(from Stream, eol string) {
 	if !p.active || p.damaged {
 		return
 	}
-	l := line{n: p.n, off: p.off, from: from, eol: eol}
+	l := line{n: p.n, off: p.off, from: from, eol: eol, lastRead: s.next - s.read}
 	p.judge(&l)
 	if clean(l.size, l.eol, &l.res) && s.group.empty() && !s.utf16 {
 		return
@@ -92,10 +93,10 @@ func (p *parts) drop() {
 	}
 }
 
-func (p *parts) write(b []byte) {
+func (p *parts) write(b []byte, keep int) {
 	p.size += int64(len(b))
 	if !p.long {
-		k := min(len(b), maxKept-len(p.buf))
+		k := min(len(b), keep-len(p.buf))
 		p.buf = append(p.buf, b[:k]...)
 		b = b[k:]
 		if len(b) == 0 {

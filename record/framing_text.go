@@ -51,7 +51,7 @@ func (l *line) text(flag Flags, at int64) string {
 	case flagOversize:
 		return fmt.Sprintf("the record has %s bytes with its line end, more than the %s of default readers", group3(l.size+int64(len(l.eol))), group3(pipeSize))
 	case flagReplacement:
-		return fmt.Sprintf("U+FFFD is at byte %d of the record: something has decoded bytes there that were not UTF-8", at)
+		return fmt.Sprintf("U+FFFD is at byte %d of the record: decoders put it where bytes are not UTF-8", at)
 	}
 	return ""
 }
@@ -122,7 +122,7 @@ func (l *line) textOfJSON(r *scan.Result, at int64) string {
 func (l *line) textOfKind(r *scan.Result) string {
 	name := [...]string{scan.KindArray: "an array", scan.KindString: "a string", scan.KindNumber: "a number",
 		scan.KindTrue: "true", scan.KindFalse: "false", scan.KindNull: "null"}[r.Kind]
-	if r.Kind == scan.KindNull && l.from == Client {
+	if l.killsPi() {
 		return "the record is null, which kills pi (exit status 1)"
 	}
 	return "the record is " + name + ", not an object"
@@ -178,7 +178,7 @@ func textOfGroup(g *group, flag Flags) string {
 // finish returns the finding as it is told now.
 func (f *found) finish() Finding {
 	out := f.Finding
-	if f.Count > 1 && f.largest > 0 {
+	if f.largestN > f.N {
 		out.Text += fmt.Sprintf("; the largest, entry %d, has %s", f.largestN, group3(f.largest))
 	}
 	return out

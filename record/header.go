@@ -64,11 +64,15 @@ func (h *Header) Encode() []byte {
 	return b.Bytes()
 }
 
+// bom is the byte order mark that some editors put before a text.
+const bom = "\xEF\xBB\xBF"
+
 // ParseHeader reads a header line, with or without LF. Errors wrap ErrNoCapture or ErrVersion.
 func ParseHeader(line []byte) (*Header, error) {
 	if len(line) > maxHeader {
 		return nil, fmt.Errorf("first line of %d bytes: %w", len(line), ErrNoCapture)
 	}
+	line = bytes.TrimPrefix(line, []byte(bom))
 	var h struct {
 		Pitap json.RawMessage `json:"pitap"`
 	}
@@ -89,29 +93,34 @@ func ParseHeader(line []byte) (*Header, error) {
 	return full, nil
 }
 
-// Mask replaces secrets in an argument list: values of flags whose names hold key, token or secret.
+// Mask replaces secrets in an argument list: the values of flags and of variables (NAME=VALUE, as for env) whose names
+// hold key, token or secret.
 func Mask(argv []string) []string {
 	out := make([]string, len(argv))
-	secret := false
+	masked := false // by the argument before
 	for i, arg := range argv {
 		name, _, joined := strings.Cut(arg, "=")
 		switch {
-		case secret:
-			out[i], secret = "***", false
-			continue
-		case !strings.HasPrefix(arg, "-"):
+		case masked:
+			out[i], masked = "***", false
+		case !secret(name):
 			out[i] = arg
-			continue
-		}
-		out[i] = arg
-		lower := strings.ToLower(name)
-		if strings.Contains(lower, "key") || strings.Contains(lower, "token") || strings.Contains(lower, "secret") {
-			if joined {
-				out[i] = name + "=***"
-			} else {
-				secret = true
-			}
+		case joined:
+			out[i] = name + "=***"
+		default:
+			out[i], masked = arg, strings.HasPrefix(arg, "-")
 		}
 	}
 	return out
+}
+
+// secret tells whether a name is that of a flag or variable whose value nobody should see.
+func secret(name string) bool {
+	for _, c := range name {
+		if c != '-' && c != '_' && c != '.' && !(c >= '0' && c <= '9') && !(c|0x20 >= 'a' && c|0x20 <= 'z') {
+			return false
+		}
+	}
+	name = strings.ToLower(name)
+	return strings.Contains(name, "key") || strings.Contains(name, "token") || strings.Contains(name, "secret")
 }

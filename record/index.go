@@ -145,3 +145,48 @@ func findIndex(src io.ReaderAt, size int64) (at, length int64, err error) {
 	}
 	return at, length, nil
 }
+
+// Index finds out what the frames of a capture of size bytes hold, by reading all of it: for captures without an index.
+// It has no row for a frame that is damaged or not whole.
+func Index(src Source, size int64) ([]FrameInfo, error) { return indexFrom(src, 0, size) }
+
+// indexFrom is Index for the frames from off on.
+func indexFrom(src Source, off, size int64) ([]FrameInfo, error) {
+	r, err := readFrames(src, off, size)
+	if err != nil {
+		return nil, err
+	}
+	c := r.content.(*frameContent)
+	var rows []FrameInfo
+	var row FrameInfo // of the frame that is read
+	c.passed = func(f span, raw int64) {
+		if row.Off != f.start {
+			row = FrameInfo{Off: f.start}
+		}
+		row.Size, row.Raw = f.end-f.start, raw
+		rows = append(rows, row)
+		row = FrameInfo{Off: -1}
+	}
+	for r.Next() {
+		if row.Off != r.Unit() {
+			row = FrameInfo{Off: r.Unit()}
+		}
+		row.add(r.Entry())
+	}
+	return rows, r.Err()
+}
+
+// readFrames returns a reader of the frames from off to end, for which the numbers that come before are not known.
+func readFrames(src Source, off, end int64) (*Reader, error) {
+	c, err := newFrameContent(src)
+	if err != nil {
+		return nil, err
+	}
+	r := NewReader(src, func() (int64, error) { return end, nil })
+	r.content, r.limit = c, end
+	if off > 0 {
+		r.header = &Header{Pitap: Version}
+		r.seek(off, -1)
+	}
+	return r, nil
+}

@@ -11,172 +11,165 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrWhole is returned by Mend for a capture that needs no mending.
+// ErrWhole is wrapped by the error that Mend returns for a capture that needs no mending.
 var ErrWhole = errors.New("capture is whole")
 
 // Mended says what Mend did.
 type Mended struct {
 	Kept    int64 // bytes of the file that were kept
-	Dropped int64 // bytes behind them that held no whole entry
+	Dropped int64 // bytes behind them that held no whole entry, or an index that was cut
 	Entries int64 // entries of the open frame that are kept
 }
 
 // Mend makes a capture that was cut readable for every zstd program: it closes the frame that was open, drops what is
 // no whole entry, and adds the index. There is still no end note, so readers still say that it was cut. A capture that
-// needs nothing gives ErrWhole, one that is live an error.
+// needs nothing gives ErrWhole; one that is live, damaged, or holds no header yet gives an error. Then the file stays as
+// it is.
 func Mend(path string) (*Mended, error) {
+	m, err := mend(path)
+	if err != nil {
+		return nil, fmt.Errorf("mend %s: %w", path, err)
+	}
+	return m, nil
+}
+
+func mend(path string) (*Mended, error) {
+	c, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if err := Lock(f); err != nil {
-		return nil, fmt.Errorf("%s: it is live, or can't be locked: %w", path, err)
+		if _, known := Locked(c.file); known || c.Live() {
+			return nil, errors.New("it is live")
+		}
 	}
-	size, err := fileSize(f)
-	if err != nil {
-		return nil, err
-	}
+	size := c.Size()
 	if _, err := ReadIndex(f, size); err == nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrWhole)
+		return nil, ErrWhole
 	}
-	last, err := lastFrame(f, size)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m := &Mended{}
-	end := last.end
-	if !last.whole {
-		if end, err = closeOpen(f, last, m); err != nil {
-			return nil, fmt.Errorf("%s: mend the frame at byte %d: %w", path, last.start, err)
-		}
-	}
-	m.Kept = min(end, size)
-	m.Dropped = size - m.Kept
-	if err := f.Truncate(end); err != nil {
+	if _, err := c.Header(); err != nil {
 		return nil, err
 	}
-	return m, addIndex(f, end)
-}
-
-// lastFrame walks to the last frame with content.
-func lastFrame(src io.ReaderAt, size int64) (last span, err error) {
-	for off := int64(0); off < size; {
-		s, err := walk(src, off, size)
-		if err != nil {
-			return s, Damage{off, err.Error()}
-		}
-		if s.skippable {
-			if !s.whole { // an index that was cut: it is written anew
-				return last, nil
-			}
-		} else {
-			last = s
-		}
-		if !s.whole || s.end == off {
-			return last, nil
-		}
-		off = s.end
+	if _, ok := c.content.(*plainContent); ok {
+		return nil, errors.New("it is not compressed: there is nothing to mend")
 	}
-	return last, nil
+	return rewriteEnd(f, size)
 }
 
-// closeOpen ends an open frame behind its last block that ends with an entry. Entries of later blocks go to a frame of
-// their own. It returns the new end of the file.
-func closeOpen(f *os.File, s span, m *Mended) (end int64, err error) {
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.IgnoreChecksum(true))
+// rewriteEnd writes the end of a capture of size bytes anew.
+func rewriteEnd(f *os.File, size int64) (*Mended, error) {
+	rows, err := Index(f, size)
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	end := int64(0)
+	for _, r := range rows {
+		if r.Off != end {
+			return nil, Damage{end, "the frame is damaged"}
+		}
+		end += r.Size
+	}
+	open, err := openFrame(f, end, size)
+	if err != nil {
+		return nil, Damage{end, err.Error()}
+	}
+	tail, err := open.whole()
+	if err != nil {
+		return nil, err
+	}
+	m := &Mended{Kept: open.kept, Dropped: size - open.kept, Entries: int64(bytes.Count(open.lines, []byte{'\n'}))}
+	if end == 0 {
+		m.Entries-- // the header is none
+	}
+	if _, err := f.WriteAt(tail, open.kept); err != nil {
+		return nil, err
+	}
+	size = open.kept + int64(len(tail))
+	if err := f.Truncate(size); err != nil {
+		return nil, err
+	}
+	more, err := indexFrom(f, end, size)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, more...)
+	index := appendIndex(nil, rows)
+	if _, err := f.WriteAt(appendSeekTable(index, rows, len(index)), size); err != nil {
+		return nil, err
+	}
+	return m, f.Sync()
+}
+
+// openEnd is what a capture ends with behind its last whole frame.
+type openEnd struct {
+	lines  []byte // the whole lines of the open frame
+	kept   int64  // end in the file of the frame's last block that ends with a line's end, or where the frame begins
+	before int    // bytes of lines that lie before kept
+	closed bool   // kept is the end of the frame's last block, only the checksum is missing
+}
+
+// openFrame reads what there is at off, behind the last whole frame.
+func openFrame(src io.ReaderAt, off, size int64) (*openEnd, error) {
+	open := &openEnd{kept: off}
+	ends := []int64{off}
+	s, err := walkFrame(src, off, size, func(end int64) { ends = append(ends, end) })
+	if err != nil || s.skippable {
+		return open, err
+	}
+	if s.end-off > maxVerified {
+		return nil, fmt.Errorf("the frame is open and has more than %d bytes", maxVerified)
+	}
+	raw := make([]byte, s.end-off)
+	if n, err := readAt(src, raw, off, s.end); err != nil || n < len(raw) {
+		return nil, fmt.Errorf("read %d of %d bytes of the open frame: %w", n, len(raw), err)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxVerified))
+	if err != nil {
+		return nil, err
 	}
 	defer dec.Close()
-	var content []byte
-	whole, sum := s.start, uint64(0) // the last block end with an entry's end, and the sum of the content before it
-	kept := 0
-	for _, at := range blockEnds(f, s) {
-		part := io.NewSectionReader(f, s.start, at-s.start)
-		if err := dec.Reset(io.MultiReader(part, bytes.NewReader(frameEnd(0)))); err != nil {
-			return 0, err
+	// A flush ends with a whole entry, so few blocks have to be looked at.
+	for i := len(ends) - 1; i > 0; i-- {
+		content, err := dec.DecodeAll(raw[:ends[i]-off], nil)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
 		}
-		var b bytes.Buffer
-		if _, err := io.Copy(&b, io.LimitReader(dec, maxVerified)); err != nil {
-			return 0, err
+		lines := content[:bytes.LastIndexByte(content, '\n')+1]
+		if open.lines == nil {
+			open.lines = lines
 		}
-		content = b.Bytes()
-		if n := len(content); n > 0 && content[n-1] == '\n' {
-			whole, sum, kept = at, xxhash.Sum64(content), n
-		}
-	}
-	m.Entries = int64(bytes.Count(content, []byte{'\n'}))
-	rest := content[kept : bytes.LastIndexByte(content, '\n')+1]
-	if whole > s.start {
-		if _, err := f.WriteAt(frameEnd(sum), whole); err != nil {
-			return 0, err
-		}
-		whole += blockHeader + 4
-	}
-	if len(rest) == 0 {
-		return whole, nil
-	}
-	w, err := newFrameWriter(f, whole, false)
-	if err != nil {
-		return 0, err
-	}
-	if err = w.write(rest); err == nil {
-		err = w.close()
-	}
-	return w.pos, err
-}
-
-// blockEnds gives the ends of the whole blocks of a frame that is not whole.
-func blockEnds(src io.ReaderAt, s span) []int64 {
-	var ends []int64
-	walkFrame(src, s.start, s.end, func(end int64) { ends = append(ends, end) })
-	return ends
-}
-
-// Index finds out what the frames of a capture of size bytes hold, by reading all of it: for captures without an index.
-func Index(src Source, size int64) ([]FrameInfo, error) {
-	var rows []FrameInfo
-	byOff := map[int64]int{}
-	for off := int64(0); off < size; {
-		s, err := walk(src, off, size)
-		if err != nil || !s.whole {
+		if len(lines) == len(content) {
+			open.kept, open.before = ends[i], len(content)
+			open.closed = s.closed && i == len(ends)-1
 			break
 		}
-		if !s.skippable {
-			byOff[off] = len(rows)
-			rows = append(rows, FrameInfo{Off: off, Size: s.end - off})
-		}
-		off = s.end
 	}
-	r := NewReader(src, func() (int64, error) { return size, nil })
-	for r.Next() {
-		e := r.Entry()
-		i, ok := byOff[r.Unit()]
-		if !ok {
-			continue
-		}
-		row := &rows[i]
-		row.add(e)
-		row.Raw += int64(len(e.Line)) + 1
-	}
-	return rows, r.Err()
+	return open, nil
 }
 
-// addIndex writes the index of a capture whose frames end at end.
-func addIndex(f *os.File, end int64) error {
-	rows, err := Index(f, end)
+// whole is what has to stand behind kept so that no frame is open: the frame's end, and the lines that are not in it as
+// a frame of their own.
+func (o *openEnd) whole() ([]byte, error) {
+	var tail []byte
+	if o.before > 0 {
+		tail = frameEnd(xxhash.Sum64(o.lines[:o.before]))
+	}
+	if o.closed {
+		tail = tail[blockHeader:]
+	}
+	if o.before == len(o.lines) {
+		return tail, nil
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowSize))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(rows) > 0 { // the header line is content, too, but no entry
-		r := NewReader(f, func() (int64, error) { return end, nil })
-		if _, err := r.Header(); err != nil {
-			return err
-		}
-		rows[0].Raw += r.passed + int64(r.at)
-	}
-	index := appendIndex(nil, rows)
-	_, err = f.WriteAt(appendSeekTable(index, rows, len(index)), end)
-	return err
+	defer enc.Close()
+	return enc.EncodeAll(o.lines[o.before:], tail), nil
 }

@@ -2,15 +2,16 @@ package record
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
-	maxLine = 32 << 20 // of an entry line; this package writes less than 17 MiB
-	readBuf = 256 << 10
+	maxLine  = 32 << 20 // of an entry line; this package writes less than 20 MiB
+	readBuf  = 256 << 10
+	maxNamed = 1000 // damaged places that are listed
 )
 
 // Damage is a place of a capture that can't be read, or not be believed.
@@ -43,16 +44,19 @@ type Reader struct {
 	size    func() (int64, error)
 	limit   int64 // size of the file when it was asked last
 	content content
-	buf     []byte // content, from at on not yet given
+	turn    func() bool // if it is set and true, it has moved the rest of buf to another one: entries are kept that lie in it
+	buf     []byte      // content, from at on not yet given
 	at      int
-	passed  int64 // content before buf
+	long    bool  // buf goes on with the rest of a line that is too long
 	unit    int64 // offset of the frame or line that was read last
 	dec     decoder
 	entry   Entry
 	header  *Header
-	n       int64 // number of the latest entry
-	ended   bool  // the end note was read
-	torn    bool  // the file stops inside a frame or line
+	n       int64 // number of the latest entry; -1 when it is not known
+	behind  bool  // the latest entries stood behind later ones
+	ends    [streamCount]int64
+	ended   bool // the end note was read
+	torn    bool // the file stops inside a frame or line
 	damage  []Damage
 	more    int // damage that is not listed
 	err     error
@@ -60,13 +64,16 @@ type Reader struct {
 
 // content gives the joined content of a capture's frames, piece by piece.
 type content interface {
-	// next appends to buf. It returns io.EOF at the end of what there is now, and a Damage when content was skipped:
-	// then the line that is in buf is cut.
+	// next appends to buf what there is in the first limit bytes of the file. It returns io.EOF when there is no more, a
+	// Damage when content was skipped, and errTaken when it was taken back: then the line that is in buf is cut.
 	next(buf []byte, limit int64) ([]byte, error)
-	// unit is the offset in the file of the frame that gave bytes last, or of the byte at the given place of the content.
-	unit(at int64) int64
-	// torn tells whether the end of what there is lies inside a frame.
-	torn() bool
+	// unit is the offset in the file of the frame that gave bytes last, or of the byte so far before the end of what was
+	// given.
+	unit(before int64) int64
+	// torn tells whether limit lies inside a frame.
+	torn(limit int64) bool
+	// seek makes next go on at an offset in the file that unit has given.
+	seek(off int64)
 }
 
 // NewReader returns a reader of the capture in src; size gives the number of its bytes, which may grow.
@@ -75,24 +82,46 @@ func NewReader(src Source, size func() (int64, error)) *Reader {
 }
 
 // Header returns the capture's header. Errors wrap ErrNoCapture or ErrVersion, or are of the file; io.ErrUnexpectedEOF
-// means that the capture stops before the header does, as an empty file does.
+// means that the capture stops before the header does, as an empty file does. Where the header is lost and entries are
+// not, it has nothing but the version, and Damage tells of it.
 func (r *Reader) Header() (*Header, error) {
-	if r.header != nil || r.err != nil {
-		return r.header, r.err
-	}
-	line, ok := r.line()
-	switch {
-	case r.err != nil:
-	case !ok && len(r.damage) > 0:
-		r.err = fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
-	case !ok && r.limit == 0:
-		r.err = fmt.Errorf("empty file: %w", io.ErrUnexpectedEOF)
-	case !ok:
-		r.err = fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
-	default:
-		r.header, r.err = ParseHeader(line)
+	for r.header == nil && r.err == nil {
+		line, ok := r.line()
+		switch {
+		case r.err != nil:
+			return nil, r.err
+		case !ok:
+			r.header, r.err = r.noHeader()
+		default:
+			r.header, r.err = ParseHeader(line)
+			if r.err == nil || errors.Is(r.err, ErrVersion) {
+				break
+			}
+			if r.dec.parse(line, &r.entry) == nil {
+				r.at -= len(line) + 1
+				r.header, r.err = &Header{Pitap: Version}, nil
+				r.damaged("the header is missing")
+			} else if len(r.damage) > 0 { // the rest of a line that began in a damaged frame
+				r.err = nil
+			}
+		}
 	}
 	return r.header, r.err
+}
+
+// noHeader is the header of a capture without a whole line, or the error.
+func (r *Reader) noHeader() (*Header, error) {
+	h, err := ParseHeader(r.buf[r.at:])
+	switch {
+	case err == nil:
+		r.at = len(r.buf)
+		return h, nil
+	case len(r.damage) > 0:
+		return nil, fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
+	case r.limit == 0:
+		return nil, fmt.Errorf("empty file: %w", io.ErrUnexpectedEOF)
+	}
+	return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
 }
 
 // Next reads the next entry. It returns false at the end, and after an error.
@@ -102,29 +131,35 @@ func (r *Reader) Next() bool {
 	}
 	for {
 		line, ok := r.line()
-		if !ok && !r.Torn() {
-			return false
+		if !ok {
+			return r.last()
 		}
-		if !ok { // a last line without LF, as fixtures edited by hand have it
-			line = r.buf[r.at:]
-			r.at = len(r.buf)
-			if r.dec.parse(line, &r.entry) != nil || !r.accept() {
-				return false
-			}
-			r.torn = false
-			return true
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if blankLine(line) {
 			continue
 		}
 		if err := r.dec.parse(line, &r.entry); err != nil {
-			r.damaged(Damage{r.unit, fmt.Sprintf("entry after number %d: %v", r.n, err)})
+			r.damaged("line after entry %d: %v", max(0, r.n), err)
 			continue
 		}
 		if r.accept() {
 			return true
 		}
 	}
+}
+
+func blankLine(line []byte) bool {
+	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0
+}
+
+// last reads a last line without LF, as editors leave it.
+func (r *Reader) last() bool {
+	if r.err != nil || r.long || r.content == nil || r.dec.parse(r.buf[r.at:], &r.entry) != nil {
+		return false
+	}
+	r.unit = r.content.unit(int64(len(r.buf) - r.at))
+	r.at = len(r.buf)
+	r.torn = r.content.torn(r.limit)
+	return r.accept()
 }
 
 // accept checks the entry's place among the others.
@@ -134,14 +169,31 @@ func (r *Reader) accept() bool {
 	case e.N == 0:
 		e.N = r.n + 1
 	case e.N <= r.n:
-		r.damaged(Damage{r.unit, fmt.Sprintf("entry %d stands behind entry %d", e.N, r.n)})
+		if !r.behind {
+			r.damaged("entry %d and what follows stands behind entry %d; it is left out", e.N, r.n)
+		}
+		r.behind = true
 		return false
-	case e.N > r.n+1 && (e.Note == nil || e.Note.Kind != "gap"):
-		r.damaged(Damage{r.unit, fmt.Sprintf("entries %d to %d are missing", r.n+1, e.N-1)})
+	case e.N > r.n+1 && r.n >= 0 && (e.Note == nil || e.Note.Kind != "gap"):
+		r.damaged("entries %d to %d are missing", r.n+1, e.N-1)
 	}
-	r.n = e.N
+	r.n, r.behind = e.N, false
 	r.ended = e.Note != nil && e.Note.Kind == "end"
+	if e.Note == nil {
+		if !r.dec.m.hasOff {
+			e.Off = r.ends[e.From]
+		}
+		r.ends[e.From] = e.Off + int64(len(e.Body)+len(e.EOL))
+	}
 	return true
+}
+
+// seek makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
+// Unit or FrameInfo.Off told. n is the number of the entry before it, or -1 when that is not known.
+func (r *Reader) seek(off, n int64) {
+	r.content.seek(off)
+	r.buf, r.at, r.long = r.buf[:0], 0, false
+	r.n, r.behind, r.ended, r.torn = n, false, false, false
 }
 
 // Entry returns the entry that Next read, valid until the next call.
@@ -150,8 +202,13 @@ func (r *Reader) Entry() *Entry { return &r.entry }
 // Err returns the error that stopped the reader; damage and a cut capture are none.
 func (r *Reader) Err() error { return r.err }
 
-// Damage returns what could not be read so far.
-func (r *Reader) Damage() []Damage { return r.damage }
+// Damage returns what could not be read so far; of very many places the first, and how many more there are.
+func (r *Reader) Damage() []Damage {
+	if r.more == 0 {
+		return r.damage
+	}
+	return append(slices.Clip(r.damage), Damage{r.unit, fmt.Sprintf("up to here %d more places", r.more)})
+}
 
 // Unit returns the offset in the file of the frame (or line) that holds the entry.
 func (r *Reader) Unit() int64 { return r.unit }
@@ -162,142 +219,129 @@ func (r *Reader) Ended() bool { return r.ended }
 // Torn tells whether the file stops inside a frame or a line.
 func (r *Reader) Torn() bool { return r.torn }
 
-// damaged notes damage; a hostile file does not fill the memory with it.
-func (r *Reader) damaged(d Damage) {
-	if len(r.damage) < 1000 {
-		r.damage = append(r.damage, d)
-	} else {
-		r.damage[999] = Damage{d.Off, fmt.Sprintf("and %d more places; the last: %s", r.more, d.Cause)}
-		r.more++
+// damaged notes damage at the present frame or line.
+func (r *Reader) damaged(cause string, args ...any) {
+	if r.note() {
+		r.damage = append(r.damage, Damage{r.unit, fmt.Sprintf(cause, args...)})
 	}
+}
+
+// note tells whether there is room for more damage: a hostile file does not fill the memory with it.
+func (r *Reader) note() bool {
+	if len(r.damage) < maxNamed {
+		return true
+	}
+	r.more++
+	return false
 }
 
 // line returns the next line without its LF.
 func (r *Reader) line() ([]byte, bool) {
-	scanned := r.at
-	for {
-		if i := bytes.IndexByte(r.buf[scanned:], '\n'); i >= 0 {
-			line := r.buf[r.at : scanned+i]
-			r.unit = r.content.unit(r.passed + int64(r.at))
-			r.at = scanned + i + 1
-			return line, true
+	for from := r.at; ; {
+		for !r.long && from == r.at && from < len(r.buf) && r.buf[from] == '\n' { // blank lines, perhaps very many
+			r.at++
+			from++
 		}
-		rest := len(r.buf) - r.at
-		if rest > maxLine {
-			r.damaged(Damage{r.unit, fmt.Sprintf("a line of more than %d bytes", maxLine)})
-			rest = 0
-			r.at = len(r.buf)
-			if !r.skipLine() {
-				return nil, false
-			}
-			rest = len(r.buf) - r.at
-		}
-		r.passed += int64(r.at)
-		r.buf = append(r.buf[:0], r.buf[r.at:]...)
-		r.at, scanned = 0, rest
-		if rest == 0 && cap(r.buf) > 8<<20 {
-			r.buf = nil
-		}
-		if !r.fill() {
-			return nil, false
-		}
-		scanned = min(scanned, len(r.buf)) // a damaged frame drops the cut line
-	}
-}
-
-// skipLine drops content up to the next LF.
-func (r *Reader) skipLine() bool {
-	for {
-		r.passed += int64(len(r.buf))
-		r.buf, r.at = r.buf[:0], 0
-		if !r.fill() {
-			return false
-		}
-		if i := bytes.IndexByte(r.buf, '\n'); i >= 0 {
-			r.at = i + 1
-			return true
-		}
-	}
-}
-
-// fill adds content to buf.
-func (r *Reader) fill() bool {
-	if r.err != nil {
-		return false
-	}
-	for {
-		if r.content == nil && !r.detect() {
-			if r.err == nil && r.Wait != nil && r.Wait() {
+		if i := bytes.IndexByte(r.buf[from:], '\n'); i >= 0 {
+			line := r.buf[r.at : from+i]
+			r.unit = r.content.unit(int64(len(r.buf) - r.at))
+			r.at = from + i + 1
+			from = r.at
+			switch {
+			case r.long:
+				r.long = false
+				continue
+			case len(line) > maxLine:
+				r.tooLong()
 				continue
 			}
-			return false
+			return line, true
 		}
-		before := len(r.buf)
-		buf, err := r.content.next(r.buf, r.limit)
-		r.buf = buf
-		r.torn = false
+		if len(r.buf)-r.at > maxLine {
+			if !r.long {
+				r.unit = r.content.unit(int64(len(r.buf) - r.at))
+				r.tooLong()
+			}
+			r.at, r.long = len(r.buf), true
+		}
+		if r.turn == nil || !r.turn() {
+			r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]
+		}
+		if len(r.buf) == 0 && cap(r.buf) > 16<<20 && r.turn == nil {
+			r.buf = nil
+		}
+		r.at = 0
+		if from = r.fill(); from < 0 {
+			return nil, false
+		}
+	}
+}
+
+func (r *Reader) tooLong() {
+	r.damaged("a line of more than %d bytes after entry %d", maxLine, max(0, r.n))
+}
+
+// fill adds content to buf and returns where in it that begins; -1 when there is no more.
+func (r *Reader) fill() (from int) {
+	for r.err == nil {
+		from, err := len(r.buf), io.EOF
+		if r.content != nil || r.detect() {
+			r.buf, err = r.content.next(r.buf, r.limit)
+		}
 		var d Damage
 		switch {
+		case r.err != nil:
 		case errors.As(err, &d):
-			r.damaged(d)
-			r.buf = r.buf[:0]
-			continue
+			if r.note() {
+				r.damage = append(r.damage, d)
+			}
+			r.buf, r.long = r.buf[:0], false
+		case err == errTaken:
+			r.buf, r.long = r.buf[:0], false
+		case len(r.buf) > from:
+			return from
+		case err == io.EOF && !r.grown():
+			return -1
 		case err != nil && err != io.EOF:
+			r.err = err
+		}
+	}
+	return -1
+}
+
+// grown waits until the file has grown, or been cut; false when it will not.
+func (r *Reader) grown() bool {
+	for {
+		size, err := r.size()
+		if err != nil {
 			r.err = err
 			return false
 		}
-		if len(r.buf) > before {
+		if size != r.limit {
+			r.limit = size
 			return true
 		}
-		if err == nil {
-			continue
-		}
-		if size, serr := r.size(); serr != nil {
-			r.err = serr
-			return false
-		} else if size > r.limit {
-			r.limit = size
-			continue
-		}
 		if r.Wait == nil || !r.Wait() {
-			r.torn = r.content.torn() || len(r.buf) > 0
+			r.torn = len(r.buf) > 0 || r.content == nil && size > 0 || r.content != nil && r.content.torn(size)
 			return false
 		}
 	}
 }
 
-// detect finds out whether the file is compressed.
+// detect finds out whether the file is compressed. It returns false when that can't be known yet, and after an error.
 func (r *Reader) detect() bool {
-	size, err := r.size()
-	if err != nil {
-		r.err = err
-		return false
-	}
-	r.limit = size
 	var head [4]byte
-	n, err := readAt(r.src, head[:], 0, size)
+	n, err := readAt(r.src, head[:], 0, r.limit)
 	switch {
 	case err != nil:
 		r.err = err
-	case n == 0:
-	case isFrame(head[:n]):
-		r.content, r.err = newFrameContent(r.src)
-		return r.err == nil
-	case n < 4 && magicPrefix(head[:n]):
-		r.torn = true
-	default:
+	case n == 0 || n < len(head) && (magicPrefix(head[:n]) || n < len(bom) && bom[:n] == string(head[:n])):
+	case (head[0] == '{' || blankLine(head[:1])) && head[1] < 0x80 || string(head[:3]) == bom:
 		r.content = &plainContent{src: r.src}
-		return true
+	default: // perhaps with a damaged beginning
+		r.content, r.err = newFrameContent(r.src)
 	}
-	return false
-}
-
-func isFrame(head []byte) bool {
-	if len(head) < 4 {
-		return false
-	}
-	m := binary.LittleEndian.Uint32(head)
-	return m == frameMagic || m&^0xF == skippableMagic
+	return r.err == nil && r.content != nil
 }
 
 // plainContent is a capture that is not compressed.
@@ -321,5 +365,6 @@ func (c *plainContent) next(buf []byte, limit int64) ([]byte, error) {
 	return buf[:at+n], err
 }
 
-func (c *plainContent) unit(at int64) int64 { return at }
-func (c *plainContent) torn() bool          { return false }
+func (c *plainContent) unit(before int64) int64 { return c.pos - before }
+func (c *plainContent) torn(int64) bool         { return false }
+func (c *plainContent) seek(off int64)          { c.pos = off }

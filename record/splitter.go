@@ -236,6 +236,16 @@ func (s *Splitter) End(t int64) {
 	}
 }
 
+// next is the offset in the stream of the next byte to be written.
+func (s *Splitter) next() int64 { return s.start + s.gone + int64(s.written) }
+
+// rewind makes the bytes of the pending record that lie behind pos be written again, as far as they are still known.
+func (s *Splitter) rewind(pos int64) {
+	if !s.partial {
+		s.written = int(min(int64(s.written), max(0, pos-s.start)))
+	}
+}
+
 // Gap says that the next lost bytes of the stream were not recorded. What is known of the pending record is written
 // as parts; what comes up to the next LF is the end of a record whose beginning is lost.
 func (s *Splitter) Gap(lost int64) {

@@ -114,3 +114,20 @@ func BenchmarkUnquote(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkScanMembers(b *testing.B) {
+	var m Spans
+	measure(b, func(r []byte) bool { return ScanMembers(r, &m).Valid })
+}
+
+func BenchmarkValueEnd(b *testing.B) {
+	line := []byte(`{"n":12345,"t":123456789012,"from":"agent"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, pos := range []int{1, 5, 11, 15, 28, 35} {
+			if ValueEnd(line, pos) < 0 {
+				b.Fatal("no value")
+			}
+		}
+	}
+}

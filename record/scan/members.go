@@ -78,10 +78,7 @@ func (m *Members) Next() bool {
 	if i >= len(m.b) || m.b[i] != '"' {
 		return false
 	}
-	end := shortString(m.b, i)
-	if end < 0 {
-		end = ValueEnd(m.b, i)
-	}
+	end := ValueEnd(m.b, i)
 	if end < 0 {
 		return false
 	}

@@ -97,6 +97,16 @@ func ScanValue(b []byte, pos int) (end int, r Result) {
 // ValueEnd returns the offset of the first byte behind the JSON value that begins at b[pos], after white space if
 // need be, -1 if there is none.
 func ValueEnd(b []byte, pos int) int {
-	end, _ := ScanValue(b, pos)
+	if pos < 0 {
+		return -1
+	}
+	pos = skipBlank(b, pos)
+	end := shortString(b, pos)
+	if end < 0 {
+		end = shortNumber(b, pos)
+	}
+	if end < 0 {
+		end, _ = ScanValue(b, pos)
+	}
 	return end
 }

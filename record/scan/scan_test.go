@@ -325,6 +325,11 @@ func FuzzScan(f *testing.F) {
 		if want := marksOf(b); r.Marks&^Escaped != want {
 			t.Errorf("Scan(%q) has marks %b, want %b", b, r.Marks, want)
 		}
+		for pos := range min(len(b), 20) {
+			if end, _ := ScanValue(b, pos); end != ValueEnd(b, pos) {
+				t.Errorf("%q from %d: ScanValue ends at %d, ValueEnd at %d", b, pos, end, ValueEnd(b, pos))
+			}
+		}
 		if r.Valid != (r.ErrAt == -1) || r.ErrAt > len(b) {
 			t.Errorf("Scan(%q) = %+v", b, r)
 		}

@@ -1,0 +1,260 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pitap/internal/pitest"
+	"pitap/internal/zoo"
+	"pitap/record"
+)
+
+// warnings checks that stderr holds n lines of pitap's, each with one of the texts, in order, and nothing else.
+func warnings(t *testing.T, stderr []byte, texts ...string) {
+	t.Helper()
+	lines := strings.SplitAfter(strings.TrimSuffix(string(stderr), "\n"), "\n")
+	if len(stderr) == 0 {
+		lines = nil
+	}
+	if len(lines) != len(texts) {
+		t.Errorf("stderr is %q, want %d lines", stderr, len(texts))
+		return
+	}
+	for i, text := range texts {
+		if !strings.HasPrefix(lines[i], "pitap: ") || !strings.Contains(lines[i], text) {
+			t.Errorf("line %d of stderr is %q, want a warning with %q", i+1, lines[i], text)
+		}
+	}
+}
+
+// A capture that can't be created: one line on stderr, and the session goes on; not with --strict.
+func TestNoFolderForTheCapture(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	touch(t, file)
+	for _, flags := range [][]string{{"--dir", filepath.Join(file, "captures")}, {"-o", filepath.Join(file, "x.jsonl.zst")}, {"-o", "/dev/null"}} {
+		f := behind(t)
+		f.flags = flags
+		s := f.start(zoo.Echo(), zoo.Exit(3))
+		s.Send("hello")
+		s.Expect("")
+		s.Finish(3)
+		same(t, "stdout", s.Out.Bytes(), s.In())
+		warnings(t, s.Err.Bytes(), "the session goes on without being recorded")
+
+		mark := filepath.Join(t.TempDir(), "mark")
+		f.flags = append([]string{"--strict"}, flags...)
+		s = f.start(zoo.Touch(mark), zoo.Echo())
+		s.Finish(125)
+		if exists(mark) {
+			t.Errorf("%q: the agent was started, against --strict", f.flags)
+		}
+		warnings(t, s.Err.Bytes(), "--strict")
+
+		f.flags = append([]string{"--quiet"}, flags...)
+		s = f.start(zoo.Echo(), zoo.Exit(3))
+		s.Finish(3)
+		warnings(t, s.Err.Bytes())
+	}
+}
+
+// No folder is named anywhere.
+func TestNoHome(t *testing.T) {
+	t.Parallel()
+	f := behind(t)
+	cmd := f.command("sh", "-c", "echo hello; exit 4")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	s := pitest.Start(t, cmd, f.stdio)
+	s.Finish(4)
+	same(t, "stdout", s.Out.Bytes(), []byte("hello\n"))
+	warnings(t, s.Err.Bytes(), "the session goes on without being recorded")
+}
+
+// The file may not grow any more: what came until then is recorded.
+func TestFileTooLarge(t *testing.T) {
+	t.Parallel()
+	f := behind(t)
+	cmd := f.command(f.agent(zoo.Out("first\n"), zoo.Line(), zoo.Noise(1, 200_000), zoo.Digest(), zoo.Exit(5))...)
+	shell := exec.Command("sh", append([]string{"-c", `ulimit -f 64; exec "$@"`, "sh"}, cmd.Args...)...) // 32 or 64 KiB
+	shell.Env = cmd.Env
+	s := pitest.Start(t, shell, f.stdio)
+	s.Expect("")
+	path := f.onlyCapture()
+	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, path).bytes[record.Agent]) > 0 })
+	s.Send("go")
+	s.Until("the noise", func(out, err []byte) bool { return len(out) == 200_006 })
+	s.Finish(5)
+	want := append([]byte("first\n"), zoo.Random(1, 200_000)...)
+	same(t, "stdout", s.Out.Bytes(), append(want, zoo.Sum(nil)+"\n"...))
+	first, _, _ := bytes.Cut(s.Err.Bytes(), []byte("\n")) // at the end the words about the gap may find room
+	warnings(t, first, "file too large; the session goes on without being recorded")
+	c := readCapture(t, path)
+	if len(c.damage) > 0 || !bytes.HasPrefix(s.Out.Bytes(), c.bytes[record.Agent]) || len(c.bytes[record.Agent]) < 6 {
+		t.Errorf("capture: damage %v, %d bytes of the agent", c.damage, len(c.bytes[record.Agent]))
+	}
+	if c.condition == "" && c.notes("gap") == 0 {
+		t.Error("capture: called complete, without a gap")
+	}
+}
+
+// A full disk: the session goes on, and is recorded again when there is room; the gap is counted.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=512k"); err != nil {
+		t.Skipf("no file system of its own for the test: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
+	f := behind(t)
+	f.dir = filepath.Join(disk, "captures")
+	s := f.start(zoo.Out("first\n"), zoo.Line(), zoo.Noise(1, 200_000), zoo.Line(), zoo.Out("\nlast\n"), zoo.Lines(100_000), zoo.Exit(5))
+	s.Expect("")
+	path := f.onlyCapture()
+	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, path).bytes[record.Agent]) > 0 })
+	filler := filepath.Join(disk, "filler")
+	os.WriteFile(filler, make([]byte, 1<<20), 0o600) // as much as there is room
+	s.Send("go")
+	s.Until("the warning", func(out, err []byte) bool { return bytes.Contains(err, []byte("\n")) })
+	s.Until("the noise", func(out, err []byte) bool { return len(out) >= 200_006 })
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	s.Send("go on")
+	for i := 0; !bytes.Contains(s.Err.Bytes(), []byte("recording again")); i++ { // as long as there is traffic it tries
+		s.Send(fmt.Sprintf(`{"n":%d}`, i))
+		s.ExpectFunc("the echo", func(r pitest.Record) bool { return r.Get("n") == float64(i) })
+	}
+	s.Send(`{"recorded":true}`)
+	s.Finish(5)
+	warnings(t, s.Err.Bytes(), "no space left on device; the session goes on without being recorded", "recording again;")
+	c := readCapture(t, path)
+	lost := lostOf(c, record.Agent)
+	if c.condition != "" || len(c.damage) > 0 || lost == 0 || c.lost == 0 {
+		t.Errorf("capture: %q, damage %v, gaps of %d bytes of the agent, %d bytes missing", c.condition, c.damage, lost, c.lost)
+	}
+	if got := int64(len(c.bytes[record.Agent])) + lost; got != int64(len(s.Out.Bytes())) {
+		t.Errorf("capture: %d bytes of the agent recorded, %d lost, and %d came", len(c.bytes[record.Agent]), lost, len(s.Out.Bytes()))
+	}
+	if !bytes.Contains(c.bytes[record.Client], []byte(`{"recorded":true}`+"\n")) {
+		t.Error("capture: the last record is missing")
+	}
+}
+
+// The capture is removed while it is written: what comes then is in a new one.
+func TestCaptureRemoved(t *testing.T) {
+	t.Parallel()
+	f := behind(t)
+	s := f.start(zoo.Lines(100_000), zoo.Exit(2))
+	s.Send(`{"n":-1}`)
+	s.Expect("")
+	old := f.onlyCapture()
+	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, old).bytes[record.Agent]) > 0 })
+	if err := os.Remove(old); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; !bytes.Contains(s.Err.Bytes(), []byte("recording again")); i++ {
+		s.Send(fmt.Sprintf(`{"n":%d}`, i))
+		s.ExpectFunc("the echo", func(r pitest.Record) bool { return r.Get("n") == float64(i) })
+	}
+	s.Send(`{"recorded":true}`)
+	s.Finish(2)
+	same(t, "stdout", s.Out.Bytes(), s.In())
+	warnings(t, s.Err.Bytes(), "was removed", "recording again;")
+	c := f.captured()
+	if c.path == old || c.condition != "" || len(c.damage) > 0 || c.notes("gap") == 0 {
+		t.Errorf("capture %s: %q, damage %v, %d gaps", c.path, c.condition, c.damage, c.notes("gap"))
+	}
+	if !bytes.HasSuffix(c.bytes[record.Agent], []byte(`{"recorded":true}`+"\n")) {
+		t.Error("capture: the last record is missing")
+	}
+	for from, all := range map[record.Stream][]byte{record.Client: s.In(), record.Agent: s.Out.Bytes()} {
+		if got := int64(len(c.bytes[from])) + lostOf(c, from); got != int64(len(all)) {
+			t.Errorf("capture: %d bytes of %v recorded, %d lost, and %d came", len(c.bytes[from]), from, lostOf(c, from), len(all))
+		}
+	}
+}
+
+// lostOf adds up the gaps of a stream.
+func lostOf(c *captured, s record.Stream) (n int64) {
+	for _, e := range c.entries {
+		if e.Note != nil && e.Note.Kind == "gap" {
+			n += e.Note.Lost[s.String()]
+		}
+	}
+	return n
+}
+
+// Nobody reads stderr, which is full: a warning doesn't wait.
+func TestWarningDoesNotBlock(t *testing.T) {
+	t.Parallel()
+	f := behind(t)
+	s := f.start(zoo.Err(strings.Repeat("x", 100_000)), zoo.Out("{}\n"), zoo.Lines(100_000), zoo.Exit(2))
+	s.Err.StopReading()
+	s.Expect("")
+	old := f.onlyCapture()
+	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, old).bytes[record.Agent]) > 0 })
+	if err := os.Remove(old); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		if files, _ := filepath.Glob(filepath.Join(f.dir, "*")); len(files) > 0 {
+			break // the new capture
+		}
+		s.Send(fmt.Sprintf(`{"n":%d}`, i))
+		s.ExpectFunc("the echo", func(r pitest.Record) bool { return r.Get("n") == float64(i) })
+	}
+	s.Err.ResumeReading()
+	s.Finish(2)
+	if c := f.captured(); c.condition != "" || c.notes("gap") != 1 {
+		t.Errorf("capture: %q, %d gaps", c.condition, c.notes("gap"))
+	}
+	if n := bytes.Count(s.Err.Bytes(), []byte("x")); n != 100_000 {
+		t.Errorf("%d bytes of the agent's on stderr, want 100000", n)
+	}
+}
+
+// Twenty at the same moment in one folder: twenty whole captures.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	f := behind(t)
+	var sessions []*pitest.Conversation
+	for range n {
+		sessions = append(sessions, f.start(zoo.Lines(3), zoo.EOF(), zoo.Exit(1)))
+	}
+	for i, s := range sessions {
+		s.SendBytes(fmt.Appendf(nil, "{\"session\":%d}\n{}\n\n", i))
+	}
+	for _, s := range sessions {
+		s.Finish(1)
+		same(t, "stdout", s.Out.Bytes(), s.In())
+		warnings(t, s.Err.Bytes())
+	}
+	files, err := filepath.Glob(filepath.Join(f.dir, "*.zst"))
+	if err != nil || len(files) != n {
+		t.Fatalf("%d captures, %v; want %d", len(files), err, n)
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		c := readCapture(t, file)
+		if c.condition != "" || len(c.damage) > 0 || !bytes.Equal(c.bytes[record.Client], c.bytes[record.Agent]) {
+			t.Errorf("%s: %q, damage %v", file, c.condition, c.damage)
+		}
+		seen[string(c.bytes[record.Client])] = true
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, %v", file, info.Mode(), err)
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("captures of %d sessions, want %d", len(seen), n)
+	}
+}

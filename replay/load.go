@@ -1,0 +1,289 @@
+package replay
+
+import (
+	"slices"
+
+	"pitap/record"
+	"pitap/record/rpc"
+	"pitap/record/scan"
+)
+
+// loader makes a script of entries.
+type loader struct {
+	s           *Script
+	memory      *memory // nil once there is too much
+	entries     int
+	outstanding map[string][]*command // commands without an answer, by echoed id and name
+	byHash      map[uint64][]*question
+	open        bool // a run is going on
+	fresh       bool // the next record begins a new step
+
+	parts  [2]partial // of the client's and of the agent's record
+	exited *record.Note
+}
+
+// partial is a record that its capture holds in parts.
+type partial struct {
+	steps []int
+	first []byte // the beginning of it
+	body  []byte // of a client's record, all of it
+}
+
+func (l *loader) entry(e *record.Entry, at place) {
+	l.entries++
+	mem := int64(-1)
+	if l.memory != nil && len(l.memory.b)+l.memory.size(e) > maxMemory {
+		l.memory = nil
+	}
+	if l.memory != nil && e.Note == nil && e.From != record.Client {
+		mem = int64(len(l.memory.b))
+		l.memory.add(e)
+	}
+	st := step{n: e.N, t: e.T, at: at, mem: mem, count: 1, open: l.open, bytes: len(e.Body)}
+	switch {
+	case e.Note != nil:
+		l.note(e, st)
+	case e.From == record.Stderr:
+		st.kind = stderr
+		l.add(st)
+	case e.Part:
+		l.part(e, st)
+	case e.From == record.Client:
+		l.drop(0, e)
+		l.client(e.Body, st)
+	default:
+		l.drop(1, e)
+		l.agent(e.Body, st)
+	}
+}
+
+// add appends a step.
+func (l *loader) add(st step) int {
+	l.fresh = true
+	l.s.steps = append(l.s.steps, st)
+	i := len(l.s.steps) - 1
+	switch st.kind {
+	case eof, signal, closed:
+		l.s.gates = append(l.s.gates, i)
+	case sent:
+		if st.cmd.gate {
+			l.s.gates = append(l.s.gates, i)
+		}
+	}
+	return i
+}
+
+func (l *loader) note(e *record.Entry, st step) {
+	switch n := e.Note; {
+	case n.Kind == "eof" && e.From == record.Client:
+		st.kind = eof
+	case n.Kind == "signal":
+		st.kind, st.name = signal, n.Signal
+	case n.Kind == "closed" && e.From == record.Agent:
+		st.kind = closed
+	case n.Kind == "exit":
+		l.exited = n
+		return
+	default:
+		l.fresh = true
+		return
+	}
+	if l.exited == nil { // what comes to a recorder whose agent has gone moves nothing
+		l.add(st)
+	}
+}
+
+// part takes a part of a record. Parts that are there again as a whole are dropped when that comes.
+func (l *loader) part(e *record.Entry, st step) {
+	side := 0
+	if e.From == record.Agent {
+		side = 1
+	}
+	p := &l.parts[side]
+	if p.first == nil {
+		p.first = append([]byte{}, e.Body[:min(len(e.Body), 64<<10)]...)
+	}
+	if side == 0 {
+		if len(p.body) < maxLine {
+			p.body = append(p.body, e.Body...)
+		}
+		if e.Last {
+			body := p.body
+			*p = partial{}
+			l.client(body, st)
+		}
+		return
+	}
+	st.kind = events
+	p.steps = append(p.steps, l.add(st))
+	if e.Last {
+		l.finishParts(p)
+		*p = partial{}
+	}
+}
+
+// finishParts looks whether a record in parts is an answer.
+func (l *loader) finishParts(p *partial) {
+	head := rpc.Look("agent", p.first)
+	if head.Type != "response" {
+		return
+	}
+	c := l.answered(head)
+	if c == nil {
+		return
+	}
+	first := p.steps[0]
+	l.s.steps[first].kind, l.s.steps[first].cmd = response, c
+	c.answer, c.parts = first, p.steps[1:]
+	for _, i := range p.steps[1:] {
+		l.s.steps[i].kind, l.s.steps[i].cmd, l.s.steps[i].part = response, c, true
+	}
+}
+
+// drop forgets the parts of a record that came whole.
+func (l *loader) drop(side int, e *record.Entry) {
+	p := &l.parts[side]
+	if len(e.Supersedes) > 0 {
+		for _, i := range p.steps {
+			l.s.steps[i].kind = nothing
+		}
+	}
+	*p = partial{}
+}
+
+// client takes a record of the client.
+func (l *loader) client(body []byte, st step) {
+	head := rpc.Look("client", body)
+	c := &command{n: st.n, id: slices.Clone(head.ID), kind: head.Type, load: payloadOf(body), answer: -1}
+	st.kind, st.cmd, c.step = sent, c, len(l.s.steps)
+	if !scan.Scan(body).JSON {
+		c.kind = ""
+		l.await("parse", nil, c)
+	} else if voc := rpc.Load(); voc.UIResponse(head.Type) != nil {
+		if d := l.s.dialogs[string(head.ID)]; d != nil && d.waits && d.answer == nil {
+			d.answer, c.dialog, c.gate = c, d, true
+		}
+	} else {
+		if known := voc.Command(head.Type); known != nil && known.ChangesState {
+			c.gate, c.late, c.emits = true, known.AnswersLate(l.s.version), known.Emits
+		}
+		l.await(head.Type, head.ID, c)
+	}
+	c.index = len(l.s.commands)
+	l.s.commands = append(l.s.commands, c)
+	l.add(st)
+}
+
+// await notes that a command has no answer yet.
+func (l *loader) await(name string, id []byte, c *command) {
+	key := answerKey(name, id)
+	l.outstanding[key] = append(l.outstanding[key], c)
+}
+
+func answerKey(name string, id []byte) string {
+	if id == nil {
+		return name
+	}
+	return name + "\x00" + string(echo(nil, id))
+}
+
+// answered finds the command that a response answers.
+func (l *loader) answered(head rpc.Head) *command {
+	key := answerKey(head.Command, head.ID)
+	queue := l.outstanding[key]
+	if len(queue) == 0 && head.ID == nil {
+		// Old pi answers unknown commands without id.
+		for k, q := range l.outstanding {
+			if len(q) > 0 && q[0].kind == head.Command && !q[0].gate {
+				key, queue = k, q
+				break
+			}
+		}
+	}
+	if len(queue) == 0 {
+		return nil
+	}
+	if len(queue) == 1 {
+		delete(l.outstanding, key)
+	} else {
+		l.outstanding[key] = queue[1:]
+	}
+	return queue[0]
+}
+
+// agent takes a record of the agent.
+func (l *loader) agent(body []byte, st step) {
+	head := rpc.Look("agent", body)
+	st.kind = events
+	single := false // it may have to be played out of its place
+	switch head.Type {
+	case "response":
+		st.kind, single = response, true
+		if st.cmd = l.answered(head); st.cmd != nil {
+			st.cmd.answer = len(l.s.steps)
+		}
+	case "agent_start":
+		l.open = true
+	case "agent_end", "agent_settled":
+		l.open = false
+	case "extension_ui_request":
+		if head.ID != nil {
+			method := rpc.Load().Method(head.Sub)
+			l.s.dialogs[string(head.ID)] = &dialog{n: st.n, waits: method != nil && method.Dialog}
+		}
+		single = true
+	case "bash_execution_update":
+		single = true
+		if queue := l.outstanding[answerKey("bash", head.ID)]; len(queue) > 0 {
+			st.cmd = queue[0]
+		}
+	case "queue_update", "thinking_level_changed", "session_info_changed", "compaction_start", "compaction_end":
+		single = true
+	}
+	st.open = l.open
+	if single {
+		st.name = head.Type
+		l.add(st)
+		return
+	}
+	if last := len(l.s.steps) - 1; !l.fresh && l.s.steps[last].count < 1<<20 {
+		l.s.steps[last].count++
+		l.s.steps[last].bytes += st.bytes
+		l.s.steps[last].open = l.open
+		return
+	}
+	l.add(st)
+	l.fresh = false
+}
+
+// end makes the questions, when all answers are known.
+func (l *loader) end() {
+	for _, c := range l.s.commands {
+		switch {
+		case c.gate || c.kind == "extension_ui_response":
+		case c.kind == "" && c.answer < 0: // a line that ended the agent, as null does
+			c.gate = true
+			l.s.gates = append(l.s.gates, c.step)
+		default:
+			l.question(c)
+		}
+	}
+	slices.Sort(l.s.gates)
+	l.s.exit = l.exited
+}
+
+func (l *loader) question(c *command) {
+	for _, q := range l.byHash[c.load.hash] {
+		if q.kind == c.kind && same(q.load, c.load) {
+			c.q, c.nth = q, len(q.asked)
+			q.asked = append(q.asked, c)
+			return
+		}
+	}
+	q := &question{kind: c.kind, load: c.load, asked: []*command{c}}
+	c.q = q
+	l.byHash[c.load.hash] = append(l.byHash[c.load.hash], q)
+	l.s.questions = append(l.s.questions, q)
+}
+
+func same(a, b payload) bool { return slices.Equal(a.leaves, b.leaves) }

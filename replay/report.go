@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Outcome says how a replay ended.
+type Outcome string
+
+const (
+	Running    Outcome = "running"    // it has not ended, or was killed
+	Complete   Outcome = "complete"   // all that was recorded was played
+	Unfinished Outcome = "unfinished" // the client ended the session before the recorded end
+	GaveUp     Outcome = "gave up"    // what the script waited for did not come
+	Different  Outcome = "different"  // a dialog got another answer than the recorded one
+	Broken     Outcome = "broken"     // the capture could not be read to its end
+)
+
+// Report tells how a replay went. It is made for people and for tests: see Failed and String.
+type Report struct {
+	Capture string  `json:"capture,omitempty"`
+	Outcome Outcome `json:"outcome"`
+	Detail  string  `json:"detail,omitempty"` // of the outcome, in words
+	Code    int     `json:"code"`             // the exit status that the agent ended with
+	Signal  string  `json:"signal,omitempty"` // the signal that ended it, such as "SIGINT"
+
+	At        int64    `json:"at"`   // number of the entry that the script stands at
+	Last      int64    `json:"last"` // number of its last entry
+	Waiting   string   `json:"waiting,omitempty"`
+	Misses    []Miss   `json:"misses,omitempty"`    // records that were not recorded
+	NeverCame []string `json:"neverCame,omitempty"` // recorded commands that change something, and did not come
+	Waits     []Wait   `json:"waits,omitempty"`     // of a second or more
+	Early     []string `json:"early,omitempty"`     // answers that were given before their place
+	Reordered []string `json:"reordered,omitempty"` // answers that were given before others, since the client waited for them
+	Skipped   int      `json:"skipped,omitempty"`   // recorded questions that the client did not ask
+	Extra     int      `json:"extra,omitempty"`     // questions asked more often or elsewhere
+	Cut       string   `json:"cut,omitempty"`       // how the capture ends, if it is not whole
+}
+
+// Miss is a record of the client that matches nothing.
+type Miss struct {
+	Record  string      `json:"record"`            // shortened
+	Kind    string      `json:"kind,omitempty"`    // its type
+	Nearest int64       `json:"nearest,omitempty"` // number of the recorded entry that comes closest
+	First   *Difference `json:"first,omitempty"`   // where they part
+	Why     string      `json:"why"`
+}
+
+// Wait is a time in which the script waited for the client.
+type Wait struct {
+	For    string  `json:"for"`
+	N      int64   `json:"n,omitempty"` // number of the entry
+	Second float64 `json:"seconds"`
+	GaveUp bool    `json:"gaveUp,omitempty"`
+}
+
+const maxListed = 100 // of misses and the like in a report
+
+// Failed tells whether the client did not do what was recorded.
+func (r *Report) Failed() bool {
+	return r.Outcome != Complete || len(r.Misses) > 0
+}
+
+// Encode returns the report as JSON.
+func (r *Report) Encode() []byte {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil // it holds strings and numbers
+	}
+	return append(b, '\n')
+}
+
+// ParseReport reads what Encode wrote.
+func ParseReport(b []byte) (*Report, error) {
+	r := new(Report)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, err
+	}
+	if r.Outcome == "" {
+		return nil, fmt.Errorf("no report of a replay: it has no outcome")
+	}
+	return r, nil
+}
+
+// String says in a few lines how the replay went.
+func (r *Report) String() string {
+	var b strings.Builder
+	word := "ok"
+	if r.Failed() {
+		word = "FAILED"
+	}
+	fmt.Fprintf(&b, "%s: %s", word, r.Outcome)
+	if r.Outcome == Running {
+		b.WriteString(" (or killed)")
+	}
+	if r.Detail != "" {
+		fmt.Fprintf(&b, ": %s", r.Detail)
+	}
+	if r.Outcome != Complete {
+		fmt.Fprintf(&b, "; at entry %d of %d", r.At, r.Last)
+		if r.Waiting != "" {
+			fmt.Fprintf(&b, ", waiting for %s", r.Waiting)
+		}
+	}
+	b.WriteByte('\n')
+	for _, m := range r.Misses {
+		fmt.Fprintf(&b, "  miss: %s\n        %s\n", m.Record, m.Why)
+	}
+	for _, n := range r.NeverCame {
+		fmt.Fprintf(&b, "  never came: %s\n", n)
+	}
+	for _, w := range r.Waits {
+		word := "waited"
+		if w.GaveUp {
+			word = "gave up waiting"
+		}
+		fmt.Fprintf(&b, "  %s %v for %s\n", word, time.Duration(w.Second*float64(time.Second)).Round(10*time.Millisecond), w.For)
+	}
+	for _, e := range r.Early {
+		fmt.Fprintf(&b, "  early: %s\n", e)
+	}
+	for _, e := range r.Reordered {
+		fmt.Fprintf(&b, "  out of order: %s\n", e)
+	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(&b, "  recorded questions that were not asked: %d\n", r.Skipped)
+	}
+	if r.Cut != "" {
+		fmt.Fprintf(&b, "  the capture is %s\n", r.Cut)
+	}
+	return b.String()
+}
+
+func appendListed[T any](list []T, item T) []T {
+	if len(list) < maxListed {
+		list = append(list, item)
+	}
+	return list
+}

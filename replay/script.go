@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"pitap/record"
+	"pitap/record/rpc"
+)
+
+// Script is a capture as a causal script: what the agent wrote, in recorded order, and between it what caused it. It is
+// read-only once it is loaded: any number of agents may play it at once if it is in memory, see Shareable.
+type Script struct {
+	header    *record.Header
+	steps     []step
+	commands  []*command // what the client sent, in order
+	gates     []int      // steps that hold all behind them until something comes from outside
+	questions []*question
+	dialogs   map[string]*dialog // by the token of their id
+	version   rpc.Version
+	condition string // how the capture ends, in words; "" when it is whole
+	damage    int
+	exit      *record.Note // how the agent ended; nil when that is not known
+	src       source
+	capture   *record.Capture // nil for a script in memory
+}
+
+// kind is what a step does.
+type kind uint8
+
+const (
+	nothing  kind = iota
+	events        // the agent writes count records, or a part of one
+	response      // the agent answers a command
+	stderr        // the agent writes to stderr
+	sent          // the client sends a record
+	eof           // the client closes the agent's stdin
+	signal        // somebody sends the agent a signal
+	closed        // the client closes the agent's stdout
+)
+
+// step is a piece of the script: something the agent writes, or what it waits for.
+type step struct {
+	kind  kind
+	part  bool   // of an answer that its capture holds in parts: not the first
+	open  bool   // a run is going on
+	count int    // records
+	n     int64  // number of the first entry
+	t     int64  // nanoseconds from the start of the capture
+	at    place  // of the first entry
+	mem   int64  // the same in a memory
+	name  string // of events that a command causes: their type; of a signal: its name
+	cmd   *command
+	bytes int // of the records, about
+}
+
+// command is a record that the client sent when the capture was made.
+type command struct {
+	step   int // where it was sent
+	n      int64
+	id     []byte // its token; nil for none
+	kind   string
+	gate   bool // holds what is behind it
+	late   bool // the agent may answer other commands before it
+	emits  []string
+	load   payload
+	q      *question // of a record that changes nothing
+	dialog *dialog   // that it answers
+	answer int       // step of the response; -1 for none
+	parts  []int     // further steps of an answer in parts
+	nth    int       // place in q.asked
+	index  int       // in Script.commands
+}
+
+// question is a record that changes nothing, with all its places in the script.
+type question struct {
+	kind  string
+	load  payload
+	asked []*command
+}
+
+// dialog is a UI request and the first answer to it.
+type dialog struct {
+	n      int64
+	waits  bool // it is one that waits for an answer
+	answer *command
+}
+
+// Header returns the header of the capture.
+func (s *Script) Header() *record.Header { return s.header }
+
+// Condition says how the capture ends, "" when it is whole: a script of a cut capture ends where the capture does.
+func (s *Script) Condition() string { return s.condition }
+
+// Shareable tells whether several agents may play the script at once: it is in memory.
+func (s *Script) Shareable() bool { return s.capture == nil }
+
+// Close closes the capture of a script that is not in memory.
+func (s *Script) Close() error {
+	if s.capture == nil {
+		return nil
+	}
+	return s.capture.Close()
+}
+
+// Open loads the script of a capture or fixture.
+func Open(path string) (*Script, error) {
+	c, err := record.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Load(c.Reader)
+	if err == nil && s.src == nil {
+		s.capture = c
+		s.src = &file{src: c.File(), size: c.Size(), frames: compressed(c.File())}
+		return s, nil
+	}
+	if err == nil && s.header.Cut == "" && !s.header.Start.IsZero() { // a fixture has no end note
+		s.condition = c.Condition()
+	}
+	c.Close()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Parse loads the script of a capture or fixture in memory.
+func Parse(capture []byte) (*Script, error) {
+	r := record.NewReader(bytes.NewReader(capture), func() (int64, error) { return int64(len(capture)), nil })
+	s, err := Load(r)
+	if err == nil && s.src == nil {
+		s.src = &file{src: bytes.NewReader(capture), size: int64(len(capture)), frames: compressed(bytes.NewReader(capture))}
+	}
+	return s, err
+}
+
+// Load reads a capture to its end. What is longer than 32 MiB has no source yet.
+func Load(r *record.Reader) (*Script, error) {
+	h, err := r.Header()
+	if err != nil {
+		return nil, err
+	}
+	l := loader{s: &Script{header: h, dialogs: map[string]*dialog{}}, outstanding: map[string][]*command{}, byHash: map[uint64][]*question{}, memory: new(memory), fresh: true}
+	l.s.version, _ = rpc.ParseVersion(h.Agent.Version)
+	var at place
+	for r.Next() {
+		e := r.Entry()
+		if u := r.Unit(); u != at.unit || l.entries == 0 {
+			at = place{unit: u}
+		}
+		l.entry(e, at)
+		at.skip++
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	l.end()
+	l.s.damage = len(r.Damage())
+	if l.memory != nil {
+		l.s.src = l.memory
+		for i := range l.s.steps {
+			l.s.steps[i].at = place{unit: l.s.steps[i].mem}
+		}
+	}
+	if len(l.s.steps) == 0 {
+		return nil, errors.New("nothing to replay: the capture holds no records")
+	}
+	return l.s, nil
+}

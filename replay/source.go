@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"pitap/record"
+)
+
+// maxMemory is how many bytes of entries a Script keeps in memory. A longer capture is read again as it is played.
+var maxMemory = 32 << 20 // changed by tests alone
+
+// place is where an entry stands: skip entries behind the one that begins at unit. A unit is a line, or a frame of a
+// compressed capture.
+type place struct {
+	unit int64
+	skip int32
+}
+
+// piece is what a step needs of an entry.
+type piece struct {
+	t    int64
+	body []byte
+	eol  string
+}
+
+// source gives the entries of a capture by their places. The piece is valid until the next call; next is the place of
+// the entry behind it.
+type source interface {
+	entry(p place) (e piece, next place, err error)
+}
+
+// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, and both.
+type memory struct{ b []byte }
+
+const memoryHead = 8 + 4 + 1
+
+// size is how much an entry takes.
+func (m *memory) size(e *record.Entry) int { return memoryHead + len(e.Body) + len(e.EOL) }
+
+func (m *memory) add(e *record.Entry) {
+	m.b = binary.LittleEndian.AppendUint64(m.b, uint64(e.T))
+	m.b = binary.LittleEndian.AppendUint32(m.b, uint32(len(e.Body)))
+	m.b = append(append(append(m.b, byte(len(e.EOL))), e.Body...), e.EOL...)
+}
+
+func (m *memory) entry(p place) (e piece, next place, err error) {
+	if p.unit < 0 || p.unit+memoryHead > int64(len(m.b)) {
+		return e, p, io.ErrUnexpectedEOF
+	}
+	head, rest := m.b[p.unit:p.unit+memoryHead], m.b[p.unit+memoryHead:]
+	e.t = int64(binary.LittleEndian.Uint64(head))
+	n, eol := int(binary.LittleEndian.Uint32(head[8:])), int(head[12])
+	e.body = rest[:n:n]
+	switch eol {
+	case 1:
+		e.eol = "\n"
+	case 2:
+		e.eol = "\r\n"
+	}
+	return e, place{unit: p.unit + memoryHead + int64(n+eol)}, nil
+}
+
+// file is a capture that is read again from its file.
+type file struct {
+	src    record.Source
+	size   int64
+	frames bool // compressed
+	rd     *record.Reader
+	at     place // what rd reads next
+	last   place // what rd read last, and whether its entry is still there
+	kept   bool
+}
+
+func (f *file) entry(p place) (piece, place, error) {
+	if f.kept && f.last == p {
+		return f.piece(), f.at, nil
+	}
+	f.kept = false
+	if f.rd == nil || f.at != p {
+		f.rd = f.reader(p.unit)
+		for range p.skip {
+			f.rd.Next()
+		}
+	}
+	if !f.rd.Next() {
+		err := f.rd.Err()
+		if err == nil {
+			err = errors.New("the entry is not there any more")
+		}
+		f.rd = nil
+		return piece{}, p, fmt.Errorf("read again at byte %d: %w", p.unit, err)
+	}
+	f.at, f.last, f.kept = place{p.unit, p.skip + 1}, p, true
+	return f.piece(), f.at, nil
+}
+
+func (f *file) piece() piece {
+	e := f.rd.Entry()
+	return piece{e.T, e.Body, e.EOL}
+}
+
+// reader reads from a unit on. The reader wants a header, so it is given one in front of what is there.
+func (f *file) reader(unit int64) *record.Reader {
+	s := &spliced{head: (&record.Header{Pitap: record.Version}).Encode(), src: f.src, from: unit}
+	if f.frames {
+		s.head = rawFrame(s.head)
+	}
+	size := int64(len(s.head)) + f.size - unit
+	return record.NewReader(s, func() (int64, error) { return size, nil })
+}
+
+// spliced is a source from some offset on, with other bytes in front.
+type spliced struct {
+	head []byte
+	src  io.ReaderAt
+	from int64
+}
+
+func (s *spliced) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < int64(len(s.head)) {
+		n = copy(p, s.head[off:])
+		if n == len(p) {
+			return n, nil
+		}
+	}
+	more, err := s.src.ReadAt(p[n:], s.from+off+int64(n)-int64(len(s.head)))
+	return n + more, err
+}
+
+// rawFrame is a zstd frame (RFC 8878) that holds content as it is, without a checksum; content is shorter than 256 bytes.
+func rawFrame(content []byte) []byte {
+	b := []byte{0x28, 0xB5, 0x2F, 0xFD, 0x20, byte(len(content))}
+	header := uint32(len(content))<<3 | 1
+	b = append(b, byte(header), byte(header>>8), byte(header>>16))
+	return append(b, content...)
+}
+
+// compressed tells whether a file begins as a sequence of zstd frames.
+func compressed(src io.ReaderAt) bool {
+	var head [4]byte
+	if n, _ := src.ReadAt(head[:], 0); n < len(head) {
+		return false
+	}
+	magic := binary.LittleEndian.Uint32(head[:])
+	return magic == 0xFD2FB528 || magic&^0xF == 0x184D2A50
+}

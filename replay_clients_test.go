@@ -1,0 +1,189 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pitap/internal/pitest"
+	"pitap/record"
+)
+
+// askExtension asks before a tool runs.
+const askExtension = `export default function (pi) {
+	pi.on("tool_call", async (event, ctx) => {
+		if (event.toolName === "bash" && !(await ctx.ui.confirm("Run it?", event.input.command)))
+			return { block: true, reason: "no" };
+	});
+}
+`
+
+// rpcSession is a program that has a conversation with a tool call, a dialog and an abort through the official client,
+// as often as its argument says, and prints what it saw, which is the same each time.
+const rpcSession = `
+import { RpcClient } from "@earendil-works/pi-coding-agent";
+let first;
+for (let i = 0; i < Number(process.argv[2]); i++) {
+	const client = new RpcClient({ cliPath: process.env.SHIM, args: JSON.parse(process.env.PI_ARGS) });
+	const seen = [];
+	client.onEvent((event) => {
+		if (event.type === "extension_ui_request" && event.method === "confirm")
+			client.process.stdin.write(JSON.stringify({ type: "extension_ui_response", id: event.id, confirmed: true }) + "\n");
+		const last = seen[seen.length - 1];
+		if (last !== event.type) seen.push(event.type);
+	});
+	await client.start();
+	seen.push((await client.getState()).model.id);
+	await client.prompt("tool:bash echo by the tool\nsay:Done with it.");
+	await client.waitForIdle(8000);
+	seen.push(await client.getLastAssistantText());
+	const streams = new Promise((resolve) => client.onEvent((event) => event.type === "message_update" && resolve()));
+	await client.prompt("slow:400x20");
+	await streams;
+	const idle = client.waitForIdle(8000);
+	await client.abort();
+	await idle;
+	seen.push((await client.getState()).isStreaming);
+	const begin = performance.now();
+	const process_ = client.process;
+	await client.stop();
+	if (performance.now() - begin > 900) seen.push("had to be killed");
+	seen.push(process_.exitCode);
+	const text = JSON.stringify(seen);
+	first ??= text;
+	if (text !== first) throw new Error("time " + i + ": " + text + ", at first: " + first);
+}
+console.log(first);
+`
+
+// prepare gives the sandbox the extension and the program.
+func (s *sandbox) prepare(pi pitest.Pi) *sandbox {
+	s.t.Helper()
+	s.file("home/.pi/agent/extensions/ask.ts", askExtension)
+	s.file("work/session.mjs", rpcSession)
+	if err := os.Symlink(filepath.Join(filepath.Dir(pi.Node), ".."), s.path("work/node_modules")); err != nil {
+		s.t.Fatal(err)
+	}
+	args, _ := json.Marshal(pi.Args[2:]) // without --mode rpc, which the client adds
+	return s.with("SHIM="+s.path("home/.local/share/pitap/pi.mjs"), "PI_ARGS="+string(args))
+}
+
+// node runs a script in the project.
+func (s *sandbox) node(pi pitest.Pi, limit time.Duration, args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(pi.Node, args...)
+	cmd.Dir, cmd.Env = pi.Project, s.env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	timer := time.AfterFunc(limit, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := cmd.Wait(); err != nil {
+		s.t.Fatalf("node %q: %v: %s", args, err, errs.String())
+	}
+	return out.String()
+}
+
+// TestReplayToRpcClient records the official client's conversation with the real pi once, and has it again with the
+// replay, many times: await prompt(); await waitForIdle() is a race that a real model never wins.
+func TestReplayToRpcClient(t *testing.T) {
+	s, pi := newClient(t)
+	s = s.prepare(pi)
+	want := s.node(pi, time.Minute, s.path("work/session.mjs"), "1")
+	s.recordedSession()
+	found, err := record.List(s.path(defaultDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"tool_execution_end", "extension_ui_request", "Done with it.", "143"} {
+		if !strings.Contains(want, what) {
+			t.Errorf("the recorded session has no %s: %s", what, want)
+		}
+	}
+	times := 100
+	if testing.Short() {
+		times = 10
+	}
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	if got := s.node(pi, 5*time.Minute, s.path("work/session.mjs"), fmt.Sprint(times)); got != want {
+		t.Errorf("with the replay: %swith pi: %s", got, want)
+	}
+	v := s.run("", "pitap", "verdict")
+	if v.status != 0 || strings.Count(v.stdout, ": ok: complete\n") != times {
+		t.Errorf("verdict: %d, %.3000s %s", v.status, v.stdout, v.stderr)
+	}
+}
+
+// acpSession talks to pi-acp as an editor does, and returns what the editor was told, ids aside.
+func acpSession(t *testing.T, s *sandbox, pi pitest.Pi) string {
+	t.Helper()
+	cmd := exec.Command("pi-acp")
+	cmd.Path = filepath.Join(filepath.Dir(pi.Node), "pi-acp")
+	cmd.Err = nil
+	cmd.Dir, cmd.Env = pi.Project, s.with("PI_ACP_PI_COMMAND="+s.path("home/.local/share/pitap/pi")).env
+	c := pitest.Start(t, cmd, pitest.Pipes)
+	answer := func(id float64) pitest.Record {
+		t.Helper()
+		return c.ExpectFunc(fmt.Sprintf("the answer to %v", id), func(r pitest.Record) bool { return r.Get("id") == id && r.Get("method") == nil })
+	}
+	c.Send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}`)
+	answer(1)
+	c.Send(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":` + quoteJSON(pi.Project) + `,"mcpServers":[]}}`)
+	session, _ := answer(2).Get("result.sessionId").(string)
+	prompt := func(id int, text string) {
+		c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%s,"prompt":[{"type":"text","text":%s}]}}`, id, quoteJSON(session), quoteJSON(text)))
+	}
+	prompt(3, "[[tool:bash echo by the tool\nsay:Hello, editor!]]")
+	var told strings.Builder
+	fmt.Fprintln(&told, answer(3).Get("result.stopReason"))
+	prompt(4, "[[slow:400x20]]")
+	c.ExpectFunc("the beginning of the second answer", func(r pitest.Record) bool {
+		return r.Get("params.update.sessionUpdate") == "agent_message_chunk"
+	})
+	c.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quoteJSON(session) + `}}`)
+	fmt.Fprintln(&told, answer(4).Get("result.stopReason"))
+	var said strings.Builder
+	for _, r := range c.Records() {
+		if r.Get("params.update.sessionUpdate") == "agent_message_chunk" {
+			text, _ := r.Get("params.update.content.text").(string)
+			said.WriteString(text)
+		}
+	}
+	text := said.String()
+	fmt.Fprintln(&told, strings.Contains(text, "Hello, editor!"))
+	c.Finish(0)
+	return told.String()
+}
+
+// TestReplayToPiAcp does the same with pi-acp, which discards stderr and status: the report tells.
+func TestReplayToPiAcp(t *testing.T) {
+	s, pi := newClient(t)
+	want := acpSession(t, s, pi)
+	s.recordedSession()
+	found, err := record.List(s.path(defaultDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want != "end_turn\ncancelled\ntrue\n" {
+		t.Errorf("recorded: %s", want)
+	}
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	for range 5 {
+		if got := acpSession(t, s, pi); got != want {
+			t.Errorf("with the replay: %swith pi: %s", got, want)
+		}
+	}
+	if v := s.run("", "pitap", "verdict"); v.status != 0 {
+		t.Errorf("verdict: %s", v.stdout)
+	}
+}

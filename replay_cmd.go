@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"pitap/replay"
+)
+
+// replaying is what the replay command was asked for. Every flag has a variable, since most clients take only a path.
+type replaying struct {
+	path   string // of the capture
+	args   []string
+	wait   time.Duration
+	speed  string
+	maxGap time.Duration
+	match  string
+	ignore []string
+	pairs  []string // OLD=NEW
+	report string
+	fault  string
+	seed   uint64
+	quiet  bool
+}
+
+// defaults takes what the environment says.
+func (r *replaying) defaults(getenv func(string) string) error {
+	r.wait, r.speed, r.match = 4*time.Second, "client", "exact"
+	for _, v := range []struct {
+		name string
+		to   any
+	}{{"WAIT", &r.wait}, {"SPEED", &r.speed}, {"MAX_GAP", &r.maxGap}, {"MATCH", &r.match}, {"IGNORE", &r.ignore},
+		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"FAULT", &r.fault}, {"SEED", &r.seed}, {"QUIET", &r.quiet}} {
+		text := getenv("PITAP_" + v.name)
+		if text == "" {
+			continue
+		}
+		var err error
+		switch to := v.to.(type) {
+		case *string:
+			*to = text
+		case *[]string:
+			*to = strings.Split(text, ",")
+		case *bool:
+			*to = text == "1"
+		case *uint64:
+			*to, err = strconv.ParseUint(text, 10, 64)
+		case *time.Duration:
+			*to, err = duration(text)
+		}
+		if err != nil {
+			return usageError("PITAP_%s: %v", v.name, err)
+		}
+	}
+	return nil
+}
+
+// duration reads "4s", or "4" for seconds.
+func duration(text string) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return time.Duration(n * float64(time.Second)), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no time such as 4s", text)
+	}
+	return d, nil
+}
+
+// seconds is a flag that takes "4s" and "4".
+type seconds struct{ d *time.Duration }
+
+func (s seconds) String() string { return s.d.String() }
+func (s seconds) Type() string   { return "TIME" }
+func (s seconds) Set(text string) (err error) {
+	*s.d, err = duration(text)
+	return err
+}
+
+func (r *replaying) flags(f *pflag.FlagSet) {
+	f.Var(seconds{&r.wait}, "wait", "how long to wait for a record of the client `TIME`; 0: for ever")
+	f.StringVar(&r.speed, "speed", r.speed, "`SPEED`: client (as fast as it reads, 5 ms after each answer), max, or a factor: 1 is as recorded")
+	f.Var(seconds{&r.maxGap}, "max-gap", "the longest pause `TIME` at a recorded speed")
+	f.StringVar(&r.match, "match", r.match, "`HOW` a command that changes something is compared: exact, or type for its type alone")
+	f.StringArrayVar(&r.ignore, "ignore", r.ignore, "don't compare the `PATH` in the client's records, as images[*].data (repeatable)")
+	f.StringArrayVar(&r.pairs, "map", r.pairs, "the recorded text OLD is equal to NEW: `OLD=NEW` (repeatable)")
+	f.StringVar(&r.report, "report", r.report, "write how it went to `FILE`, or into a folder, for pitap verdict")
+	f.StringVar(&r.fault, "fault", r.fault, "do to the client what agents rarely do: `NAME[=ARG]`; list names them")
+	f.Uint64Var(&r.seed, "seed", r.seed, "`NUMBER` that decides what a fault does at random")
+	f.BoolVar(&r.quiet, "quiet", r.quiet, "say nothing on stderr but what was recorded")
+}
+
+func runReplay(t *tool, args []string) error {
+	var r replaying
+	if err := r.defaults(t.getenv); err != nil {
+		return err
+	}
+	f := t.flags("replay")
+	f.SetInterspersed(false)
+	r.flags(f)
+	if done, err := t.parse(f, args); done || err != nil {
+		return err
+	}
+	if r.fault == "list" {
+		return t.listFaults()
+	}
+	if f.NArg() == 0 {
+		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
+	}
+	path, err := t.find(f.Args()[:1])
+	if err != nil {
+		return err
+	}
+	r.path, r.args = path, f.Args()[1:]
+	return t.replay(r)
+}
+
+// replay is the agent, with a capture for a mind. It returns the recorded status.
+func (t *tool) replay(r replaying) error {
+	if done, err := t.aside(r.path, r.args); done || err != nil {
+		return err
+	}
+	a, err := t.replayer(r)
+	if err != nil {
+		return err
+	}
+	defer a.Script.Close()
+	a.In, a.Out, a.Stderr = plainReader{t.stdin}, t.stdout, t.stderr
+	if a.OnReport, err = t.reporter(r); err != nil {
+		return err
+	}
+	signals, gone, stop := watchProcess(t.stdout)
+	defer stop()
+	a.Signals, a.Gone = signals, gone
+	report, err := a.Run(context.Background())
+	if err != nil {
+		return err
+	}
+	if report.Signal != "" {
+		return dieBy(report.Signal)
+	}
+	return statusError{status: report.Code}
+}
+
+// plainReader hides the file's Close: a read of stdin can't be interrupted, and the process ends anyway.
+type plainReader struct{ f *os.File }
+
+func (r plainReader) Read(b []byte) (int, error) { return r.f.Read(b) }
+
+// replayer makes the agent that the flags describe.
+func (t *tool) replayer(r replaying) (*replay.Agent, error) {
+	a := &replay.Agent{Wait: r.wait, MaxGap: r.maxGap, Ignore: r.ignore, Quiet: r.quiet}
+	if r.wait == 0 {
+		a.Wait = -1
+	}
+	switch r.speed {
+	case "client", "":
+	case "max":
+		a.Speed = replay.MaxSpeed
+	default:
+		n, err := strconv.ParseFloat(r.speed, 64)
+		if err != nil || !(n > 0) {
+			return nil, usageError("replay: --speed is %q; it takes client, max or a factor such as 1", r.speed)
+		}
+		a.Speed = n
+	}
+	if r.fault != "" {
+		var err error
+		if a.Fault, err = replay.ParseFault(r.fault, r.seed); err != nil {
+			return nil, usageError("replay: %v", err)
+		}
+	}
+	if err := besideFixture(r.path, &r); err != nil {
+		return nil, err
+	}
+	switch r.match {
+	case "exact", "":
+	case "type":
+		a.MatchType = true
+	default:
+		return nil, usageError("replay: --match is %q; it takes exact or type", r.match)
+	}
+	a.Ignore = r.ignore
+	for _, pair := range r.pairs {
+		old, now, ok := strings.Cut(pair, "=")
+		if !ok || old == "" {
+			return nil, usageError("replay: --map is %q; it takes OLD=NEW", pair)
+		}
+		a.Map = append(a.Map, replay.Pair{Old: old, New: now})
+	}
+	a.Live = replay.Folders{Home: t.getenv("HOME"), Tmp: os.TempDir()}
+	a.Live.Cwd, _ = os.Getwd()
+	var err error
+	a.Script, err = replay.Open(r.path)
+	return a, err
+}
+
+// besideFixture reads FIXTURE.match, a file of JSON that says how to compare: {"ignore":[PATH...],"map":{OLD:NEW},
+// "match":"type"}.
+func besideFixture(path string, r *replaying) error {
+	file := path + ".match"
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var m struct {
+		Ignore []string
+		Map    map[string]string
+		Match  string
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	r.ignore = append(r.ignore, m.Ignore...)
+	for old, now := range m.Map {
+		r.pairs = append(r.pairs, old+"="+now)
+	}
+	if m.Match != "" {
+		r.match = m.Match
+	}
+	return nil
+}
+
+// reporter gives what writes the report: to a file, or to one of its own in a folder.
+func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
+	if r.report == "" {
+		return nil, nil
+	}
+	file := r.report
+	if info, err := os.Stat(file); err == nil && info.IsDir() || os.IsPathSeparator(file[len(file)-1]) {
+		if err := os.MkdirAll(file, 0o755); err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("replay-%s-%d.json", time.Now().UTC().Format("20060102-150405.000000"), os.Getpid())
+		file = filepath.Join(file, name)
+	}
+	abs, err := filepath.Abs(r.path)
+	if err != nil {
+		abs = r.path
+	}
+	warned := false
+	return func(rep *replay.Report) {
+		rep.Capture = abs
+		if err := writeWhole(file, rep.Encode()); err != nil && !warned {
+			warned = true
+			t.complain(fmt.Errorf("the report: %w", err))
+		}
+	}, nil
+}
+
+// writeWhole replaces a file: who reads it finds the old content or the new.
+func writeWhole(file string, content []byte) error {
+	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
+	if err := os.WriteFile(draft, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(draft, file)
+}
