@@ -333,12 +333,16 @@ func (s *Store) Bottom(width int) (why string, last Line) {
 	if s.sess == nil {
 		return why, last
 	}
-	return why, s.crossed(width)
+	if last = s.crossed(true, 28); text.Width(last.Text()) > width {
+		last = s.crossed(false, max(6, width/2-11))
+	}
+	return why, last
 }
 
-// crossed says for each direction what crossed last, how long ago, and how much of a record is pending.
-func (s *Store) crossed(width int) (last Line) {
-	now, wide := s.now(), width >= 70
+// crossed says for each direction what crossed last, how long ago, and how much of a record is pending; not
+// wide in few words. A kind has room cells.
+func (s *Store) crossed(wide bool, room int) (last Line) {
+	now := s.now()
 	for i, side := range []record.Stream{record.Client, record.Agent} {
 		if i > 0 {
 			last.add(Dim, map[bool]string{true: "  │  ", false: " │ "}[wide])
@@ -352,12 +356,12 @@ func (s *Store) crossed(width int) (last Line) {
 		case m == nil:
 			last.add(Dim, "nothing yet")
 		case wide:
-			last.add(Plain, text.Cut(m.Kind, 28)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
+			last.add(Plain, text.Cut(m.Kind, room)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
 		default:
 			kind := m.Kind[strings.IndexByte(m.Kind, ':')+1:]
 			age := s.age(now - m.T)
 			age = age[:strings.IndexByte(age, ' ')]
-			last.add(Plain, text.Cut(kind, max(6, width/2-11))+" ").add(ageRole(now-m.T, s.live && !s.done), age)
+			last.add(Plain, text.Cut(kind, room)+" ").add(ageRole(now-m.T, s.live && !s.done), age)
 		}
 		if h := s.pass.half[side]; h.any && wide {
 			last.add(Bad, fmt.Sprintf(", half a record: %s bytes", text.Count(h.bytes)))
