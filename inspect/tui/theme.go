@@ -115,6 +115,12 @@ func newTheme(name string, colours int) theme {
 			set(view.Word, fg(grey(90)))
 		}
 	}
+	if colours < 16 { // there is no grey
+		set(view.Dim, base)
+		t.bar = base.Background(tcell.ColorNavy).Foreground(tcell.ColorSilver)
+		t.sel = base.Background(tcell.ColorSilver).Foreground(tcell.ColorBlack)
+		t.selNo = t.bar
+	}
 	t.title = t.roles[view.Dim].Underline(true)
 	return t
 }
