@@ -60,26 +60,39 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// plain makes a folder with pitap and zoo that are built without -race, for tests of much data and for figures; "" if
-// that can't be.
+// plain is this test program, built without -race; "" if that can't be.
 var plain = sync.OnceValue(func() string {
-	if !raceEnabled {
-		return bin
-	}
-	dir := filepath.Join(bin, "plain")
-	program := filepath.Join(dir, "test")
+	program := filepath.Join(bin, "plain")
 	if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build without -race: %v\n%s", err, out)
 		return ""
 	}
-	for _, name := range []string{"pitap", "zoo"} {
-		if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return ""
-		}
-	}
-	return dir
+	return program
 })
+
+// plainly runs a test of much data, or of figures, in a process without the race detector, which makes it slow and large.
+// It returns false when the test is to go on here.
+func plainly(t *testing.T) bool {
+	t.Helper()
+	if !raceEnabled || plain() == "" {
+		return false
+	}
+	t.Parallel()
+	args := []string{"-test.run=^" + t.Name() + "$", "-test.v", "-test.timeout=5m"}
+	if testing.Short() {
+		args = append(args, "-test.short")
+	}
+	out, err := exec.Command(plain(), args...).CombinedOutput()
+	switch {
+	case err != nil:
+		t.Errorf("%v\n%s", err, out)
+	case bytes.Contains(out, []byte("--- SKIP: "+t.Name())):
+		t.Skipf("%s", out)
+	case testing.Verbose():
+		t.Logf("%s", out)
+	}
+	return true
+}
 
 // front is what a client starts: the agent alone, or pitap before it.
 type front struct {
@@ -122,14 +135,6 @@ func each(t *testing.T, kinds []pitest.Stdio, test func(t *testing.T, f *front))
 // behind is pitap, on pipes.
 func behind(t *testing.T) *front {
 	return &front{t: t, recorded: true, dir: t.TempDir(), bin: bin}
-}
-
-// heavy is for tests of much data: the race detector makes them slow.
-func (f *front) heavy() *front {
-	if dir := plain(); dir != "" {
-		f.bin = dir
-	}
-	return f
 }
 
 // agent is the command line of an agent that does steps.

@@ -13,8 +13,11 @@ import (
 
 // An idle session costs nothing: no time of the processor, no waking up.
 func TestIdleCostsNothing(t *testing.T) {
+	if plainly(t) {
+		return
+	}
 	t.Parallel()
-	f := behind(t).heavy()
+	f := behind(t)
 	s := f.start(zoo.Lines(1), zoo.EOF(), zoo.Exit(0))
 	s.Send("{}")
 	s.Expect("")
@@ -37,7 +40,10 @@ func TestIdleCostsNothing(t *testing.T) {
 
 // Start-up costs little. The best of some tries counts: the machine may be busy.
 func TestStartIsQuick(t *testing.T) {
-	f := behind(t).heavy()
+	if plainly(t) {
+		return
+	}
+	f := behind(t)
 	best := func(argv []string) time.Duration {
 		shortest := time.Hour
 		for range 15 {
@@ -53,7 +59,7 @@ func TestStartIsQuick(t *testing.T) {
 	}
 	alone, recorded := best([]string{"true"}), best(f.argv([]string{"true"}))
 	t.Logf("true takes %v, recorded %v", alone, recorded)
-	if f.bin == plain() && recorded-alone > 30*ms {
+	if !raceEnabled && recorded-alone > 30*ms {
 		t.Errorf("true takes %v, and %v when it is recorded", alone, recorded)
 	}
 	if files, _ := filepath.Glob(filepath.Join(f.dir, "*.zst")); len(files) != 15 {
