@@ -34,7 +34,7 @@ func Faults() []FaultKind {
 		{"cut", "BYTES, 65536", "readers that parse what has no LF: the last record is cut off at the exit", false},
 		{"junk", "", "readers that end at what is no JSON: a terminal's escapes before a record that nobody needs", false},
 		{"stray", "", "readers that end at what is no JSON: lines of plain text", false},
-		{"utf8", "", "readers that decode strictly: bytes that are not UTF-8, in a member that nobody needs", false},
+		{"utf8", "", "readers that decode strictly: bytes that are not UTF-8, in a member that nobody needs, kill Python's json.loads(bytes)", false},
 		{"reorder", "TIME, 50ms", "clients that take the next response for theirs: responses overtake each other", false},
 		{"withhold", "N, 1", "clients that wait for ever: the answer to question N never comes, asked again it does", true},
 		{"fast", "", "clients that listen too late: events come in one write with the response before them", false},
