@@ -149,7 +149,7 @@ func (t *tool) replay(r replaying) error {
 	}
 	signals, gone, stop := watchProcess(t.stdout)
 	defer stop()
-	a.Signals, a.Gone = signals, gone
+	a.Signals, a.Gone, a.Unread = signals, gone, unread(t.stdout)
 	report, err := a.Run(context.Background())
 	if err != nil {
 		return err
