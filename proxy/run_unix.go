@@ -232,7 +232,7 @@ func (s *session) endRecording(open bool) *record.State {
 	if r == nil {
 		return nil
 	}
-	finish, limit := r.Finish, finishing
+	finish, limit := r.Finish, max(finishing, s.cfg.Finishing)
 	if len(s.cfg.Copy) == 0 {
 		limit = finishingHere
 	}
