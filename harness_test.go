@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,59 +38,17 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program built with -race takes a second to exit
 	for _, name := range []string{"PITAP_DIR", "PITAP_OFF", "PITAP_AGENT"} {
 		os.Unsetenv(name)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		bin, err = os.MkdirTemp("", "pitap-test-")
-	}
-	for _, name := range []string{"pitap", "zoo"} {
-		if err == nil {
-			err = os.Symlink(self, filepath.Join(bin, name))
-		}
-	}
+	var err error
+	bin, err = zoo.Setup("pitap")
+	defer os.RemoveAll(bin)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(bin)
 	return m.Run()
-}
-
-// plain is this test program, built without -race; "" if that can't be.
-var plain = sync.OnceValue(func() string {
-	program := filepath.Join(bin, "plain")
-	if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build without -race: %v\n%s", err, out)
-		return ""
-	}
-	return program
-})
-
-// plainly runs a test of much data, or of figures, in a process without the race detector, which makes it slow and large.
-// It returns false when the test is to go on here.
-func plainly(t *testing.T) bool {
-	t.Helper()
-	if !raceEnabled || plain() == "" {
-		return false
-	}
-	t.Parallel()
-	args := []string{"-test.run=^" + t.Name() + "$", "-test.v", "-test.timeout=5m"}
-	if testing.Short() {
-		args = append(args, "-test.short")
-	}
-	out, err := exec.Command(plain(), args...).CombinedOutput()
-	switch {
-	case err != nil:
-		t.Errorf("%v\n%s", err, out)
-	case bytes.Contains(out, []byte("--- SKIP: "+t.Name())):
-		t.Skipf("%s", out)
-	case testing.Verbose():
-		t.Logf("%s", out)
-	}
-	return true
 }
 
 // front is what a client starts: the agent alone, or pitap before it.
@@ -343,6 +300,9 @@ func (c *captured) whole(client, agent, stderr []byte) {
 		return
 	}
 	c.t.Helper()
+	if c.late(map[record.Stream][]byte{record.Client: client, record.Agent: agent, record.Stderr: stderr}) {
+		return
+	}
 	if c.condition != "" || len(c.damage) > 0 || c.lost > 0 {
 		c.t.Errorf("capture: %q, damage %v, %d bytes lost; want a whole one", c.condition, c.damage, c.lost)
 	}
@@ -352,6 +312,33 @@ func (c *captured) whole(client, agent, stderr []byte) {
 	if c.note(record.NoStream, "end") == nil {
 		c.t.Error("capture: no end note")
 	}
+}
+
+// late tells whether the recorder could not keep up, as on a machine that is busy with much else. Then all that is
+// missing must be counted.
+func (c *captured) late(want map[record.Stream][]byte) bool {
+	c.t.Helper()
+	gap := c.note(record.NoStream, "gap")
+	if gap == nil || gap.Note.Error != "the file is too slow" || c.condition != "" || len(c.damage) > 0 {
+		return false
+	}
+	for s, b := range want {
+		if got := int64(len(c.bytes[s])) + lostOf(c, s); got != int64(len(b)) {
+			c.t.Errorf("capture: %d bytes of %v recorded, %d in gaps, %d came", len(c.bytes[s]), s, lostOf(c, s), len(b))
+		}
+	}
+	c.t.Logf("capture: the recorder was late; %d bytes lost", c.lost)
+	return true
+}
+
+// lostOf adds up the gaps of a stream.
+func lostOf(c *captured, s record.Stream) (n int64) {
+	for _, e := range c.entries {
+		if e.Note != nil && e.Note.Kind == "gap" {
+			n += e.Note.Lost[s.String()]
+		}
+	}
+	return n
 }
 
 // session is whole with the bytes that a conversation had.

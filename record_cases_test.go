@@ -102,7 +102,7 @@ func TestCase17(t *testing.T) {
 
 // A reader that is slow, then stops: back-pressure, no loss, and the capture does not wait.
 func TestCase05(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	both(t, func(t *testing.T, f *front) {
@@ -249,7 +249,7 @@ func TestCase15(t *testing.T) {
 
 // Both pipes are full: a large command in one write, while the agent writes much before it reads.
 func TestCase23(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	bothAll(t, func(t *testing.T, f *front) {

@@ -13,7 +13,7 @@ import (
 
 // An idle session costs nothing: no time of the processor, no waking up.
 func TestIdleCostsNothing(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestIdleCostsNothing(t *testing.T) {
 
 // Start-up costs little. The best of some tries counts: the machine may be busy.
 func TestStartIsQuick(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	f := behind(t)
@@ -59,7 +59,7 @@ func TestStartIsQuick(t *testing.T) {
 	}
 	alone, recorded := best([]string{"true"}), best(f.argv([]string{"true"}))
 	t.Logf("true takes %v, recorded %v", alone, recorded)
-	if !raceEnabled && recorded-alone > 30*ms {
+	if !zoo.Raced && recorded-alone > 30*ms {
 		t.Errorf("true takes %v, and %v when it is recorded", alone, recorded)
 	}
 	if files, _ := filepath.Glob(filepath.Join(f.dir, "*.zst")); len(files) != 15 {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestBytesInOrderBothWays(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	bothAll(t, func(t *testing.T, f *front) {
@@ -157,7 +157,7 @@ func TestAgentDiesOfBrokenPipe(t *testing.T) {
 
 // Nobody reads stderr, and the agent doesn't read stdin: stdout goes on.
 func TestBlockedStreamsBlockNoOther(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	bothAll(t, func(t *testing.T, f *front) {
@@ -182,7 +182,7 @@ func TestBlockedStreamsBlockNoOther(t *testing.T) {
 
 // Back-pressure: an agent can't run ahead of a client that doesn't read, nor the client of an agent.
 func TestBackPressure(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	const bound = 1 << 20 // pipes and socket buffers on the way, with room

@@ -32,11 +32,20 @@ func (f throttled) WriteAt(p []byte, off int64) (int, error) {
 // TestCase27 is about a throttled disk: the session is slowed to its speed, but not below 1 MiB/s, and what is not
 // recorded is counted.
 func TestCase27(t *testing.T) {
-	for name, rate := range map[string]int{"1 MB/s": 1_000_000, "100 kB/s": 100_000} {
+	if zoo.Plainly(t) {
+		return
+	}
+	for name, c := range map[string]struct {
+		rate  int
+		whole bool
+	}{
+		"4 MB/s": {4_000_000, true},
+		"1 MB/s": {1_000_000, false}, // a single write may take so long that it is taken for one that hangs
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const n, size = 5000, 4000 // 20 MB
-			s := newSession(t, func(f record.File) record.File { return throttled{f, rate} },
+			s := newSession(t, func(f record.File) record.File { return throttled{f, c.rate} },
 				zoo.Scrambled(n, size), zoo.Exit(7))
 			began := time.Now()
 			s.start()
@@ -53,14 +62,14 @@ func TestCase27(t *testing.T) {
 			if limit := time.Duration((n*size-queue)>>20)*time.Second + 10*time.Second; took > limit {
 				t.Errorf("it took %v, more than %v", took, limit)
 			}
-			c := s.capture()
-			if got := c.bytes[record.Agent] + c.lost["agent"]; got != n*size || len(c.damage) > 0 {
-				t.Errorf("capture: %d bytes recorded, %d in gaps, %d were written; damage %v", c.bytes[record.Agent], c.lost["agent"], n*size, c.damage)
+			got := s.capture()
+			t.Logf("%v; %d bytes lost in %d gaps; %q, %v", took, got.lost["agent"], got.notes["gap"], got.condition, s.warned())
+			if got.condition != "" && !c.whole && len(s.warned()) > 0 {
+				return
 			}
-			if c.bytes[record.Agent] < queue/2 {
-				t.Errorf("capture: only %d bytes recorded", c.bytes[record.Agent])
+			if sum := got.bytes[record.Agent] + got.lost["agent"]; sum != n*size || got.condition != "" || len(got.damage) > 0 {
+				t.Errorf("capture: %d bytes recorded, %d in gaps, %d were written; %q, damage %v", got.bytes[record.Agent], got.lost["agent"], n*size, got.condition, got.damage)
 			}
-			t.Logf("%v; %d bytes lost in %d gaps; warnings: %v", took, c.lost["agent"], c.notes["gap"], s.warned())
 		})
 	}
 }
@@ -78,6 +87,9 @@ func (f hanging) WriteAt(p []byte, off int64) (int, error) {
 
 // A file that hangs for ever: the session goes on, and ends with the agent's status.
 func TestFileHangs(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	t.Parallel()
 	release := make(chan struct{})
 	const n, size = 4500, 4000 // 18 MB
@@ -101,9 +113,12 @@ func TestFileHangs(t *testing.T) {
 
 // A file that hangs for a while: what found no room meanwhile is counted, and recording goes on.
 func TestFileHangsForAWhile(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	t.Parallel()
 	release := make(chan struct{})
-	const n, size = 4500, 4000 // 18 MB
+	const n, size = 5500, 4000 // 22 MB: the recorder has some in hand beside the queue
 	s := newSession(t, func(f record.File) record.File { return hanging{f, release} },
 		zoo.Flood(n, size), zoo.Line(), zoo.Out("{\"last\":1}\n"), zoo.Exit(7))
 	s.start()
@@ -113,6 +128,9 @@ func TestFileHangsForAWhile(t *testing.T) {
 	s.wait(20 * time.Second)
 	s.readers.Wait()
 	c := s.capture()
+	if c.condition != "" {
+		t.Errorf("the capture is not complete: %q", c.condition)
+	}
 	total := int64(len(s.bytes(0)))
 	if got := c.bytes[record.Agent] + c.lost["agent"]; got != total || c.lost["agent"] == 0 || len(c.damage) > 0 {
 		t.Errorf("capture: %d bytes recorded, %d in gaps, %d were written; damage %v", c.bytes[record.Agent], c.lost["agent"], total, c.damage)
@@ -159,6 +177,9 @@ func TestFileFails(t *testing.T) {
 	s.stdin.Close()
 	s.wait(20 * time.Second)
 	c := s.capture()
+	if c.condition != "" {
+		t.Errorf("the capture is not complete: %q", c.condition)
+	}
 	for from, name := range map[record.Stream]string{record.Client: "client", record.Agent: "agent"} {
 		if got := c.bytes[from] + c.lost[name]; got != int64(sent) || c.lost[name] == 0 {
 			t.Errorf("capture: %d bytes of %s recorded, %d in gaps, %d came", c.bytes[from], name, c.lost[name], sent)
