@@ -13,6 +13,7 @@ import (
 
 	"pitap/record"
 	"pitap/replay"
+	"pitap/replay/cut"
 )
 
 // fixture is what stands in pi's place in a test: $PITAP_FIXTURE, or a shim made with --replay.
@@ -203,7 +204,37 @@ func startOf(pid int) string {
 	return fields[19]
 }
 
-// recordFixture runs the real pi and makes a fixture of what it says.
+// recordFixture runs the real pi and makes a fixture of what it says. The whole capture stays where captures are.
 func (t *tool) recordFixture(path string, folder bool, r recording) error {
-	return statusError{statusBroken, fmt.Errorf("record %s: not yet", path)}
+	if err := notItself(r.argv[0]); err != nil {
+		return err
+	}
+	r.out = ""
+	r.after = func(capture string) {
+		content, err := cutFile(capture, cut.Options{})
+		if err == nil && folder {
+			path, err = nextInFolder(path)
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o755)
+		}
+		if err == nil {
+			err = writeWhole(path, content)
+		}
+		if err != nil {
+			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))
+		}
+	}
+	return t.record(r)
+}
+
+// nextInFolder is the name of the next fixture in a folder: 001.jsonl, 002.jsonl, ...
+func nextInFolder(dir string) (string, error) {
+	for n := 1; n < 1000; n++ {
+		path := filepath.Join(dir, fmt.Sprintf("%03d.jsonl", n))
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is full", dir)
 }

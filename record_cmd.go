@@ -31,6 +31,8 @@ type recording struct {
 	path   string   // of the agent
 	argv   []string // of the agent
 
+	after func(capture string) // called with the capture's path when the agent has ended; nil: nothing
+
 	morePath string // folder to add to the agent's PATH where its script would not find its interpreter; "": none
 	hint     string // ends the message when the agent is not found
 }
@@ -112,6 +114,9 @@ func (t *tool) record(r recording) error {
 	})
 	result, err := proxy.Run(cfg)
 	parent.close()
+	if f := capture.current(); r.after != nil && f != nil {
+		r.after(f.Name())
+	}
 	if err != nil {
 		return statusError{findStatus(err), err}
 	}

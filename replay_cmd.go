@@ -28,6 +28,8 @@ type replaying struct {
 	ignore []string
 	pairs  []string // OLD=NEW
 	report string
+	fault  string
+	seed   uint64
 	quiet  bool
 }
 
@@ -38,7 +40,7 @@ func (r *replaying) defaults(getenv func(string) string) error {
 		name string
 		to   any
 	}{{"WAIT", &r.wait}, {"SPEED", &r.speed}, {"MAX_GAP", &r.maxGap}, {"MATCH", &r.match}, {"IGNORE", &r.ignore},
-		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"QUIET", &r.quiet}} {
+		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"FAULT", &r.fault}, {"SEED", &r.seed}, {"QUIET", &r.quiet}} {
 		text := getenv("PITAP_" + v.name)
 		if text == "" {
 			continue
@@ -51,6 +53,8 @@ func (r *replaying) defaults(getenv func(string) string) error {
 			*to = strings.Split(text, ",")
 		case *bool:
 			*to = text == "1"
+		case *uint64:
+			*to, err = strconv.ParseUint(text, 10, 64)
 		case *time.Duration:
 			*to, err = duration(text)
 		}
@@ -91,6 +95,8 @@ func (r *replaying) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.ignore, "ignore", r.ignore, "don't compare the `PATH` in the client's records, as images[*].data (repeatable)")
 	f.StringArrayVar(&r.pairs, "map", r.pairs, "the recorded text OLD is equal to NEW: `OLD=NEW` (repeatable)")
 	f.StringVar(&r.report, "report", r.report, "write how it went to `FILE`, or into a folder, for pitap verdict")
+	f.StringVar(&r.fault, "fault", r.fault, "do to the client what agents rarely do: `NAME[=ARG]`; list names them")
+	f.Uint64Var(&r.seed, "seed", r.seed, "`NUMBER` that decides what a fault does at random")
 	f.BoolVar(&r.quiet, "quiet", r.quiet, "say nothing on stderr but what was recorded")
 }
 
@@ -104,6 +110,9 @@ func runReplay(t *tool, args []string) error {
 	r.flags(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
+	}
+	if r.fault == "list" {
+		return t.listFaults()
 	}
 	if f.NArg() == 0 {
 		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
@@ -164,6 +173,12 @@ func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 			return nil, usageError("replay: --speed is %q; it takes client, max or a factor such as 1", r.speed)
 		}
 		a.Speed = n
+	}
+	if r.fault != "" {
+		var err error
+		if a.Fault, err = replay.ParseFault(r.fault, r.seed); err != nil {
+			return nil, usageError("replay: %v", err)
+		}
 	}
 	if err := besideFixture(r.path, &r); err != nil {
 		return nil, err

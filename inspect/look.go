@@ -16,7 +16,7 @@ const (
 	KindNotJSON   = "not-json"   //
 	KindNotObject = "not-object" // JSON, but no object
 	KindNoType    = "no-type"    // an object without a type
-	KindHalf      = "half"       // of which too little is there to tell what it is
+	KindUnknown   = "unknown"    // of which too little is there to tell what it is
 )
 
 // Seen is what a row is.
@@ -39,6 +39,7 @@ type Summarizer struct {
 	waiting map[string][]waiting
 	count   int
 	seen    Seen
+	spans   scan.Spans
 }
 
 // waiting is something that is not answered, or has not ended.
@@ -70,7 +71,12 @@ func (s *Summarizer) Look(r *Row) *Seen {
 
 func (s *Summarizer) record(r *Row, v *Seen) {
 	v.Flags = r.Flags
-	v.result = scan.Scan(r.Body)
+	var spans *scan.Spans
+	if r.entry != nil {
+		v.result, spans = r.entry.Scan(&s.spans)
+	} else {
+		v.result = scan.Scan(r.Body)
+	}
 	if !r.Parts() {
 		v.Flags |= record.FlagsOf(r.Body, r.EOL, v.result)
 	}
@@ -87,11 +93,15 @@ func (s *Summarizer) record(r *Row, v *Seen) {
 			return
 		}
 	}
-	v.head = rpc.Look(r.From.String(), r.Body)
+	if spans != nil {
+		v.head = rpc.LookAt(r.From.String(), r.Body, spans)
+	} else {
+		v.head = rpc.Look(r.From.String(), r.Body)
+	}
 	v.Kind = v.head.Kind
 	switch {
 	case v.Kind == "" && r.Parts():
-		v.Kind = KindHalf
+		v.Kind = KindUnknown
 	case v.Kind == "" && !startsObject(r.Body):
 		v.Kind = KindNotObject
 	case v.Kind == "":
@@ -126,7 +136,7 @@ func startsObject(b []byte) bool {
 func idText(token []byte) string {
 	if isString(token) {
 		inner := token[1 : len(token)-1]
-		if plainWord(inner) && len(inner) < 200 && !scan.Scan(inner).JSON {
+		if len(inner) > 0 && len(inner) < 200 && plainWord(inner) && !scan.Scan(inner).JSON {
 			return string(inner)
 		}
 	}

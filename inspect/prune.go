@@ -128,7 +128,7 @@ func ParseSize(s string) (int64, error) {
 		number = number[:i]
 	}
 	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || n <= 0 || n*unit > 1<<60 {
+	if err != nil || !(n > 0 && n*unit <= 1<<60) {
 		return 0, fmt.Errorf("%q is no size; 2G, 500M and 1000000 are", s)
 	}
 	return int64(n * unit), nil

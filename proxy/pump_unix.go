@@ -80,10 +80,13 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
-		p.awaitClosed()
+		if p.poll[0].Revents == 0 {
+			continue
+		}
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
+			p.awaitAnswers()
 			return n, true
 		case err == unix.EINTR || err == unix.EAGAIN:
 			continue
@@ -93,28 +96,33 @@ func (p *pump) read() (int, bool) {
 	}
 }
 
-// awaitClosed waits for answers whose reader is gone to have told the agent. They are not in read's own poll: a
-// descriptor that another thread polls stays open when it is closed.
-func (p *pump) awaitClosed() {
+// awaitAnswers waits for those of the answers whose reader is gone to close the agent's end. Between read and write is
+// the place for it: a descriptor that another thread polls all the time is not closed by closing it.
+func (p *pump) awaitAnswers() {
 	if len(p.answers) == 0 {
 		return
 	}
-	var fds [2]unix.PollFd
-	for i, a := range p.answers {
-		fds[i].Fd = -1
-		select {
-		case <-a.done:
-		default:
-			fds[i].Fd = int32(a.out.fd)
-		}
+	fds := p.poll[:0]
+	for _, a := range p.answers {
+		fds = append(fds, unix.PollFd{Fd: a.watched()})
 	}
-	if n, err := unix.Poll(fds[:len(p.answers)], 0); n == 0 || err != nil {
+	if n, err := unix.Poll(fds, 0); n < 1 || err != nil {
 		return
 	}
 	for i, a := range p.answers {
 		if fds[i].Revents != 0 {
 			<-a.done // soon: it sees the same
 		}
+	}
+}
+
+// watched is the descriptor that tells whether the pump's reader is there, or -1 when the pump is over.
+func (p *pump) watched() int32 {
+	select {
+	case <-p.done:
+		return -1
+	default:
+		return int32(p.out.fd)
 	}
 }
 

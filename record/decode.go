@@ -20,6 +20,8 @@ type decoder struct {
 	cuts  []Cut
 	nums  []int64
 	super []int64
+	spans scan.Spans // of the members of msg
+	alike scan.Alike // the latest delta
 }
 
 // ParseEntry reads one entry line, with or without its LF. Body may lie in line. Members and notes that are not known
@@ -39,7 +41,10 @@ type members struct {
 	text, base64, msg  token
 	from               token
 	scanned            scan.Result // of msg
-	tried              bool        // lastMember was
+	spans              *scan.Spans // of msg
+	alike              *scan.Alike
+	same               alike
+	tried              bool // lastMember was
 }
 
 // token is a JSON value of a line; at is its offset there. A member that is missing has none.
@@ -54,9 +59,11 @@ func (d *decoder) parse(line []byte, e *Entry) error {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	*e = Entry{Line: line}
 	m := &d.m
-	*m = members{eol: "\n"}
-	if err := m.walk(line); err != nil {
-		return err
+	*m = members{eol: "\n", spans: &d.spans, alike: &d.alike}
+	if !m.quick(line) {
+		if err := m.walk(line); err != nil {
+			return err
+		}
 	}
 	if m.note {
 		if err := parseNote(line, e); err != nil {
@@ -132,9 +139,10 @@ func (m *members) lastMember(line []byte, at int) bool {
 		return false
 	}
 	m.tried = true
-	r := scan.Scan(line[at:end])
+	b := line[at:end]
+	r := m.scan(b)
 	if r.Valid {
-		m.msg, m.scanned = token{line[at:end], at}, r
+		m.msg, m.scanned = token{b, at}, r
 	}
 	return r.Valid
 }
@@ -188,7 +196,7 @@ func (m *members) set(key []byte, v token) (err error) {
 	case "note":
 		m.note = true
 	case "msg":
-		m.msg, m.scanned = v, scan.Scan(v.b)
+		m.msg, m.scanned = v, scan.ScanMembers(v.b, m.spans)
 		if !m.scanned.Valid {
 			return fmt.Errorf("member msg is not UTF-8 at byte %d", v.at+max(0, m.scanned.ErrAt))
 		}
@@ -297,7 +305,7 @@ func (d *decoder) bytes(e *Entry) error {
 	m := &d.m
 	switch {
 	case m.msg.b != nil:
-		e.Form, e.Body, e.scanned = Msg, m.msg.b, m.scanned
+		e.Form, e.Body, e.scanned, e.spans, e.same = Msg, m.msg.b, m.scanned, m.spans, m.same
 		return nil
 	case m.text.b != nil:
 		body, lossy := scan.Unquote(d.body[:0], m.text.b)

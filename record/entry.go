@@ -76,6 +76,8 @@ type Entry struct {
 	Line []byte // the entry's own line in the capture without its LF; valid as long as Body
 
 	scanned scan.Result // of Body, when Form is Msg and the entry was read from a capture
+	spans   *scan.Spans // of its members, likewise
+	same    alike
 }
 
 // Note is what an entry says that is not a record. Only the fields of its kind are set.

@@ -36,7 +36,7 @@ type queue struct {
 	idle    int  // the recorder waits for wake, which comes when this much is used; 0: it doesn't wait
 	waiting int  // puts that wait for space
 	losing  bool // a gap is open: nothing is taken until the ring is half empty
-	lost    [streamCount]int64
+	lost    [streamCount]loss
 	closed  bool // no put any more
 	wake    chan struct{}
 	space   chan struct{}
@@ -59,7 +59,7 @@ func (q *queue) put(from Stream, p []byte) (t int64) {
 	}
 	if q.losing || !q.fits(len(p), queueSpare) {
 		q.losing = true
-		q.lost[from] += int64(len(p))
+		q.lost[from].add(p)
 	} else if len(p) > 0 {
 		q.add(itemBytes, from, t, p)
 	}
@@ -84,15 +84,47 @@ func (q *queue) putNote(p []byte) bool {
 
 func (q *queue) endGap(t int64) {
 	var b [int(streamCount) * 8]byte
-	for i, n := range q.lost {
-		binary.LittleEndian.PutUint64(b[i*8:], uint64(n))
+	for i, l := range q.lost {
+		binary.LittleEndian.PutUint64(b[i*8:], l.encode())
 	}
 	q.add(itemGap, NoStream, t, b[:])
-	q.losing, q.lost = false, [streamCount]int64{}
+	q.losing, q.lost = false, [streamCount]loss{}
 }
 
-// gapCount reads from a gap item how many bytes of a stream were lost.
-func gapCount(p []byte, s int) int64 { return int64(binary.LittleEndian.Uint64(p[s*8:])) }
+// loss is what of a stream was not recorded.
+type loss struct {
+	bytes int64
+	line  bool // the last byte was an LF: what comes next is the beginning of a record
+}
+
+func (l *loss) add(p []byte) {
+	if n := len(p); n > 0 {
+		l.bytes += int64(n)
+		l.line = p[n-1] == '\n'
+	}
+}
+
+// join adds a later loss.
+func (l *loss) join(o loss) {
+	if o.bytes > 0 {
+		l.bytes += o.bytes
+		l.line = o.line
+	}
+}
+
+func (l loss) encode() uint64 {
+	v := uint64(l.bytes) << 1
+	if l.line {
+		v |= 1
+	}
+	return v
+}
+
+// lossOf reads from a gap item what of a stream was lost.
+func lossOf(p []byte, s int) loss {
+	v := binary.LittleEndian.Uint64(p[s*8:])
+	return loss{int64(v >> 1), v&1 != 0}
+}
 
 // fits tells whether an item of n bytes can be added so that spare bytes stay free. An item lies in one piece, so the
 // rest of the ring may be lost to it.

@@ -44,7 +44,8 @@ type Reader struct {
 	size    func() (int64, error)
 	limit   int64 // size of the file when it was asked last
 	content content
-	buf     []byte // content, from at on not yet given
+	turn    func() bool // if it is set and true, it has moved the rest of buf to another one: entries are kept that lie in it
+	buf     []byte      // content, from at on not yet given
 	at      int
 	long    bool  // buf goes on with the rest of a line that is too long
 	unit    int64 // offset of the frame or line that was read last
@@ -187,16 +188,8 @@ func (r *Reader) accept() bool {
 	return true
 }
 
-// MoveTo makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
+// seek makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
 // Unit or FrameInfo.Off told. n is the number of the entry before it, or -1 when that is not known.
-func (r *Reader) MoveTo(off, n int64) error {
-	if _, err := r.Header(); err != nil {
-		return err
-	}
-	r.seek(off, n)
-	return nil
-}
-
 func (r *Reader) seek(off, n int64) {
 	r.content.seek(off)
 	r.buf, r.at, r.long = r.buf[:0], 0, false
@@ -271,7 +264,10 @@ func (r *Reader) line() ([]byte, bool) {
 			}
 			r.at, r.long = len(r.buf), true
 		}
-		if r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]; len(r.buf) == 0 && cap(r.buf) > 16<<20 {
+		if r.turn == nil || !r.turn() {
+			r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]
+		}
+		if len(r.buf) == 0 && cap(r.buf) > 16<<20 && r.turn == nil {
 			r.buf = nil
 		}
 		r.at = 0

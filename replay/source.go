@@ -10,7 +10,7 @@ import (
 )
 
 // maxMemory is how many bytes of entries a Script keeps in memory. A longer capture is read again as it is played.
-const maxMemory = 32 << 20
+var maxMemory = 32 << 20 // changed by tests alone
 
 // place is where an entry stands: skip entries behind the one that begins at unit. A unit is a line, or a frame of a
 // compressed capture.

@@ -1,25 +1,27 @@
 package session
 
 import (
-	"bytes"
-	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
+	"pitap/record"
 	"pitap/record/scan"
 )
 
 // Dialog is a UI request that waits for an answer.
 type Dialog struct {
 	Moment
-	ID      string // cut
+	ID      string // as pi writes it, JSON
 	Method  string
 	Title   string // cut
 	Timeout int64  // nanoseconds after which pi goes on without an answer; 0: never
 	Answer  *Moment
 	Answers int
 
-	options [][]byte // tokens, while it is open
-	many    bool     // more options than are kept
+	options []uint64 // hashes of the texts, while it is open
+	any     bool     // not all options are kept, or they are no plain texts
+	count   int      // of options
 	reply   []string // members one of which answers it
 }
 
@@ -28,151 +30,235 @@ func (d *Dialog) Open(t int64) bool {
 	return d.Answer == nil && (d.Timeout == 0 || t < d.T+d.Timeout)
 }
 
-const maxOptions = 200
-
-// asked takes a UI request. Only dialogs are kept: nothing answers the others.
-func (s *Session) asked(r *Record) {
-	method := s.voc.Method(r.Sub)
-	if method == nil || !method.Dialog {
-		return
-	}
-	d := &Dialog{Moment: *s.moment(r.Entry, r.Kind), Method: r.Sub, reply: method.Answer}
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		value := r.Body[ms.Start:ms.End]
-		switch {
-		case ms.Is("id"):
-			d.ID = stringOf(value)
-		case ms.Is("title"):
-			d.Title = stringOf(value)
-		case ms.Is("timeout"):
-			if f, err := strconv.ParseFloat(string(value), 64); err == nil && f > 0 && f < 1e12 {
-				d.Timeout = int64(f * 1e6)
-			}
-		case ms.Is("options"):
-			d.keepOptions(value)
-		}
-	}
-	s.Dialogs = append(s.Dialogs, d)
-	s.dialogs[d.ID] = d
+// asks are the UI requests that are known by their ids.
+type asks struct {
+	dialogs map[string]*Dialog // answered ones, too
+	told    map[string]bool    // requests that want no answer
+	rings   [2]ring            // which of both to forget next
+	open    int                // dialogs without answer
+	options int                // that are kept of open dialogs
+	blind   bool               // some have been forgotten
 }
 
-func (d *Dialog) keepOptions(array []byte) {
-	at := 1
-	for {
-		end := scan.ValueEnd(array, at)
-		if end < 0 {
-			return
-		}
-		if len(d.options) == maxOptions {
-			d.many = true
-			return
-		}
-		token := bytes.Clone(bytes.TrimSpace(array[at:end]))
-		d.options = append(d.options, token)
-		at = end
-		for at < len(array) && array[at] != ',' {
-			if array[at] == ']' {
-				return
-			}
-			at++
-		}
-		at++
+const (
+	maxTold    = 10_000
+	maxOptions = 100_000
+)
+
+func (a *asks) init() {
+	a.dialogs, a.told = map[string]*Dialog{}, map[string]bool{}
+	a.rings[0].limit, a.rings[1].limit = maxWaiting, maxTold
+}
+
+// forget says that requests are missing in the capture.
+func (a *asks) forget() { a.blind = true }
+
+// ring is the last keys that were put in.
+type ring struct {
+	keys        []string
+	next, limit int
+}
+
+// put adds a key and returns the one that has to go, if one has.
+func (r *ring) put(key string) (old string, full bool) {
+	if len(r.keys) < r.limit {
+		r.keys = append(r.keys, key)
+		return "", false
 	}
+	old, r.keys[r.next] = r.keys[r.next], key
+	r.next = (r.next + 1) % r.limit
+	return old, true
+}
+
+// asked takes a UI request.
+func (s *Session) asked(r *Record) {
+	a := &s.asks
+	id := idOf(r.ID)
+	if r.ID != nil && (a.dialogs[id] != nil || a.told[id]) {
+		s.find("dialog/id-reused", r.Entry, "", "the UI request %s has the id %s, as has one before it", r.Sub, clip(id, 60))
+	}
+	method := s.voc.Method(r.Sub)
+	if method == nil || !method.Dialog {
+		if old, full := a.rings[1].put(id); full {
+			delete(a.told, old)
+			a.blind = true
+		}
+		a.told[id] = true
+		return
+	}
+	d := &Dialog{Moment: *r.at(), ID: id, Method: r.Sub, Title: stringOf(r.get("title")), reply: method.Answer}
+	if f, err := strconv.ParseFloat(string(r.get("timeout")), 64); err == nil && f > 0 && f < 1e12 {
+		d.Timeout = int64(f * 1e6)
+	}
+	if d.Method == "select" {
+		s.keepOptions(d, r.get("options"))
+	}
+	s.Dialogs = append(trimmed(s.Dialogs, maxList), d)
+	if old, full := a.rings[0].put(id); full {
+		s.forgetDialog(old)
+	}
+	a.dialogs[id] = d
+}
+
+func (s *Session) forgetDialog(id string) {
+	if d := s.asks.dialogs[id]; d != nil {
+		s.dropOptions(d)
+		delete(s.asks.dialogs, id)
+	}
+	s.asks.blind = true
+}
+
+func (s *Session) keepOptions(d *Dialog, array []byte) {
+	d.any = array == nil
+	for e := elementsOf(array); e.next(); {
+		if s.asks.options++; s.asks.options > maxOptions || e.value[0] != '"' {
+			d.any = true
+			s.asks.options--
+			return
+		}
+		d.count++
+		s.scratch, _ = scan.Unquote(s.scratch[:0], e.value)
+		d.options = append(d.options, hash(s.scratch))
+	}
+}
+
+func (s *Session) dropOptions(d *Dialog) {
+	s.asks.options -= len(d.options)
+	d.options = nil
 }
 
 // answered takes a UI response. pi ignores silently what answers nothing.
 func (s *Session) answered(r *Record) {
-	id := stringOf(r.ID)
-	d := s.dialogs[id]
-	if d == nil {
-		s.find("dialog/wrong-id", r.Entry, "", fmt.Sprintf("the answer names %q, and no dialog has that id: pi ignores it", id))
+	id := ""
+	if r.ID != nil {
+		id = idOf(r.ID)
+	}
+	d := s.asks.dialogs[id]
+	switch {
+	case d != nil:
+	case s.asks.told[id]:
+		s.find("dialog/needless", r.Entry, "", "the answer names %s, a UI request that wants none: pi ignores it", clip(id, 60))
+		return
+	case s.asks.blind || s.missing.agent:
+		return
+	case id == "":
+		s.find("dialog/wrong-id", r.Entry, "", "the answer has no id: pi ignores it%s", s.meant())
+		return
+	default:
+		s.find("dialog/wrong-id", r.Entry, "", "the answer names %s, and no dialog has that id: pi ignores it%s", clip(id, 60), s.meant())
 		return
 	}
 	d.Answers++
 	if d.Answers > 1 {
-		s.find("dialog/twice", r.Entry, "", fmt.Sprintf("dialog %s was answered before, by entry %d: pi ignores this one", d.words(), d.Answer.N))
+		s.find("dialog/twice", r.Entry, "", "dialog %s was answered before, by entry %d: pi ignores this one", d.words(), d.Answer.N)
 		return
 	}
-	d.Answer = s.moment(r.Entry, r.Kind)
+	d.Answer = r.at()
 	if d.Timeout > 0 && r.T >= d.T+d.Timeout {
-		s.find("dialog/late", r.Entry, "", fmt.Sprintf("the answer to dialog %s came %s after it was asked, and pi waits %s: pi ignores it",
-			d.words(), ago(r.T-d.T), ago(d.Timeout)))
-		return
+		s.find("dialog/late", r.Entry, "", "the answer to dialog %s came %s after it was asked, and pi waits %s: pi ignores it", d.words(), ago(r.T-d.T), ago(d.Timeout))
+	} else {
+		s.checkAnswer(d, r)
 	}
-	s.checkAnswer(d, r)
-	d.options = nil
+	s.dropOptions(d)
+}
+
+// meant names the dialog that an answer with a wrong id was probably for.
+func (s *Session) meant() string {
+	if d := s.openDialog(s.T); d != nil {
+		return ", and dialog " + d.words() + " stays open"
+	}
+	return ""
+}
+
+// openDialog is the dialog that waits longest at time t, or nil. Only the latest are looked at.
+func (s *Session) openDialog(t int64) (found *Dialog) {
+	for _, d := range s.Dialogs[max(0, len(s.Dialogs)-100):] {
+		if d.Open(t) {
+			return d
+		}
+	}
+	return nil
 }
 
 func (s *Session) checkAnswer(d *Dialog, r *Record) {
-	var value []byte
-	found, wrong := false, ""
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		token := r.Body[ms.Start:ms.End]
-		for _, name := range []string{"value", "confirmed", "cancelled"} {
-			switch {
-			case !ms.Is(name):
-			case !contains(d.reply, name):
-				wrong = fmt.Sprintf("%s, which no %s takes", name, d.Method)
-			case name == "value" && (len(token) == 0 || token[0] != '"'):
-				wrong = "a value that is no string"
-			case name == "confirmed" && string(token) != "true" && string(token) != "false":
-				wrong = "a confirmed that is neither true nor false"
-			default:
-				found = true
-				if name == "value" {
-					value = token
+	wrong, found := "", false
+	for _, name := range [...]string{"value", "confirmed", "cancelled"} {
+		token := r.get(name)
+		switch {
+		case token == nil:
+		case name == "cancelled":
+			found = found || string(token) != "false"
+		case !slices.Contains(d.reply, name):
+			wrong = name + ", which no " + d.Method + " takes"
+		case name == "value" && token[0] != '"':
+			wrong = "a value that is no string"
+		case name == "confirmed" && string(token) != "true" && string(token) != "false":
+			wrong = "a confirmed that is neither true nor false: " + clip(string(token), 40)
+		default:
+			found = true
+		}
+	}
+	switch value := r.get("value"); {
+	case wrong != "" && string(r.get("cancelled")) == "true": // then pi looks no further
+	case wrong != "":
+		s.find("dialog/wrong-member", r.Entry, "", "the answer to dialog %s has %s; it takes %s", d.words(), wrong, orList(d.reply))
+	case !found:
+		s.find("dialog/wrong-member", r.Entry, "", "the answer to dialog %s has none of %s", d.words(), orList(d.reply))
+	case value != nil && d.Method == "select" && !r.Cut && !s.offers(d, value):
+		s.find("dialog/not-an-option", r.Entry, "", "the answer to dialog %s is %q, which is not among its %d options", d.words(), clip(stringOf(value), 60), d.count)
+	}
+}
+
+// offers tells whether a value is among a dialog's options.
+func (s *Session) offers(d *Dialog, value []byte) bool {
+	s.scratch, _ = scan.Unquote(s.scratch[:0], value)
+	return d.any || s.missing.edited || slices.Contains(d.options, hash(s.scratch))
+}
+
+func (d *Dialog) words() string {
+	return d.Method + " " + strconv.Quote(clip(d.Title, 60)) + " (entry " + strconv.FormatInt(d.N, 10) + ")"
+}
+
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// concludeDialogs finds dialogs that were never answered. What they hold up need not be told once more.
+func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
+	held := s.run != nil || len(s.tools) > 0 || s.holdsPrompt()
+	stop := s.stop(t)
+	for _, d := range s.Dialogs {
+		if !d.Open(stop) {
+			continue
+		}
+		p := place{n: d.N, from: record.Agent}
+		if !held || stop-d.T < slowAnswer {
+			f.add("dialog/open", p, "", "dialog %s was not answered; nothing seems to wait for it", d.words())
+			continue
+		}
+		f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s, and something waits for it", d.words(), ago(stop-d.T))
+		said.run = true
+		for _, c := range s.open() {
+			if c.Type == "prompt" || c.Type == "abort" {
+				said.command(c)
+			}
+		}
+	}
+}
+
+// holdsPrompt tells whether a prompt has no response: perhaps what asks the dialog holds it.
+func (s *Session) holdsPrompt() bool {
+	for _, m := range [2]map[string][]*Command{s.pairs.open, s.pairs.bare} {
+		for _, list := range m {
+			for _, c := range list {
+				if c.Type == "prompt" {
+					return true
 				}
 			}
 		}
 	}
-	switch {
-	case wrong != "":
-		s.find("dialog/wrong-member", r.Entry, "", fmt.Sprintf("the answer to dialog %s has %s; it takes %s", d.words(), wrong, orList(d.reply)))
-	case !found:
-		s.find("dialog/wrong-member", r.Entry, "", fmt.Sprintf("the answer to dialog %s has none of %s", d.words(), orList(d.reply)))
-	case value != nil && d.Method == "select" && !d.many && !d.offers(value):
-		s.find("dialog/not-an-option", r.Entry, "", fmt.Sprintf("the answer to dialog %s is %q, which is not among its %d options", d.words(), stringOf(value), len(d.options)))
-	}
-}
-
-// offers tells whether a value is among a dialog's options, which may be strings or objects with a value.
-func (d *Dialog) offers(value []byte) bool {
-	want, _ := scan.Unquote(nil, value)
-	for _, option := range d.options {
-		if len(option) > 0 && option[0] != '"' {
-			return true // not a plain option: pi decides
-		}
-		if got, _ := scan.Unquote(nil, option); bytes.Equal(got, want) {
-			return true
-		}
-	}
-	return len(d.options) == 0
-}
-
-func (d *Dialog) words() string { return fmt.Sprintf("%s %q (entry %d)", d.Method, d.Title, d.N) }
-
-func contains(list []string, name string) bool {
-	for _, s := range list {
-		if s == name {
-			return true
-		}
-	}
 	return false
-}
-
-func orList(names []string) string {
-	out := ""
-	for i, n := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			out += " or "
-		default:
-			out += ", "
-		}
-		out += n
-	}
-	return out
 }

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -11,112 +13,164 @@ import (
 type Waiting struct {
 	N     int64  // the entry that began it
 	Since int64  // nanoseconds since the start
-	What  string // "command", "prompt", "run", "model", "dialog", "tool", "bash", "compaction", "retry", "half", "stall", "end"
-	For   string // who is waited for: "agent", "client", "model", "tool", "extension", "nobody"
+	What  string // "stall", "half", "dialog", "tool", "bash", "compaction", "retry", "model", "prompt", "command", "run", "queue"
+	For   string // who is waited for: "agent", "client", "model", "tool", "extension"
 	Words string // in words a user understands, without the age
+	Then  string // a sentence on what that means, or ""
 	rank  int    // how much it explains; the lowest explains most
 }
+
+// Ranks of what is open: what explains most comes first.
+const (
+	rankStall = iota
+	rankHalf
+	rankDialog
+	rankWork
+	rankModel
+	rankCommand
+	rankRun
+	rankLoose // nothing waits for it
+)
+
+// maxOpen bounds what Open gives of one kind.
+const maxOpen = 100
 
 // Open gives what is open at time t (nanoseconds since the start), what explains most first. Of an ended capture it is
 // what was open at its end.
 func (s *Session) Open(t int64) []Waiting {
-	var open []Waiting
-	add := func(rank int, n, since int64, what, who, format string, args ...any) {
-		open = append(open, Waiting{N: n, Since: since, What: what, For: who, Words: fmt.Sprintf(format, args...), rank: rank})
-	}
+	o := opening{t: t}
+	s.openStreams(&o)
+	s.openDialogs(&o)
+	s.openWork(&o)
+	s.openModel(&o)
+	s.openCommands(&o)
+	slices.SortStableFunc(o.list, func(a, b Waiting) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.Since, b.Since)) })
+	return o.list
+}
+
+// opening collects what is open at t.
+type opening struct {
+	t    int64
+	list []Waiting
+}
+
+func (o *opening) add(rank int, at Moment, what, who, then, format string, args ...any) {
+	o.list = append(o.list, Waiting{N: at.N, Since: at.T, What: what, For: who, Words: fmt.Sprintf(format, args...), Then: then, rank: rank})
+}
+
+func (s *Session) openStreams(o *opening) {
 	for stream, st := range s.stalled {
 		if st == nil {
 			continue
 		}
+		at, bytes := Moment{N: st.N, T: st.Since}, text.Count(st.Bytes)
 		switch record.Stream(stream) {
 		case record.Client:
-			add(1, st.N, st.Since, "stall", "agent", "the agent does not read its input: %d bytes of the client wait", st.Bytes)
+			o.add(rankStall, at, "stall", "agent", "It is starting, busy, stopped, or hangs.", "the agent does not read its input, and %s bytes of the client wait", bytes)
 		case record.Agent:
-			add(1, st.N, st.Since, "stall", "client", "the client does not read the agent's output: %d bytes wait, and behind them the agent", st.Bytes)
+			o.add(rankStall, at, "stall", "client", "The agent stands still until it does.", "the client does not read the agent's output, and %s bytes wait", bytes)
 		default:
-			add(3, st.N, st.Since, "stall", "client", "nobody reads the agent's stderr: %d bytes wait, and the agent may", st.Bytes)
+			o.add(rankStall, at, "stall", "client", "The agent may stand still until somebody does.", "nobody reads the agent's stderr, and %s bytes wait", bytes)
 		}
 	}
-	for stream, h := range s.half {
-		if h == nil {
+	for stream, p := range s.parts {
+		if p == nil || p.damaged {
 			continue
 		}
-		who := record.Stream(stream).String()
-		add(2, h.N, h.T, "half", who, "half a record of the %s: %d bytes came, and no LF", who, h.Bytes)
+		who, other := "client", "agent"
+		if record.Stream(stream) == record.Agent {
+			who, other = other, who
+		}
+		o.add(rankHalf, p.Moment, "half", who, "It is not complete for the "+other+" before its line end (LF) has come.", "half a record has come from the %s, %s bytes without a line end", who, text.Count(p.bytes))
 	}
-	s.openDialogs(t, add)
-	s.openWork(t, add)
-	s.openCommands(add)
-	slices.SortStableFunc(open, func(a, b Waiting) int { return a.rank - b.rank })
-	return open
 }
 
-type adder func(rank int, n, since int64, what, who, format string, args ...any)
-
-func (s *Session) openDialogs(t int64, add adder) {
-	for _, d := range s.Dialogs {
-		if !d.Open(t) {
+func (s *Session) openDialogs(o *opening) {
+	rank := rankLoose
+	if s.run != nil || len(s.tools) > 0 || s.holdsPrompt() {
+		rank = rankDialog
+	}
+	n := 0
+	for i := len(s.Dialogs) - 1; i >= 0 && n < maxOpen; i-- {
+		d := s.Dialogs[i]
+		if !d.Open(o.t) {
 			continue
 		}
-		limit := ""
+		n++
+		then := "The extension waits until the client answers it."
 		if d.Timeout > 0 {
-			limit = fmt.Sprintf(" (pi gives up %s after asking)", ago(d.Timeout))
+			then = "The extension goes on by itself " + ago(d.Timeout) + " after it asked."
 		}
-		add(4, d.N, d.T, "dialog", "client", "an extension asks %s and waits for the client's answer%s", d.words(), limit)
+		o.add(rank, d.Moment, "dialog", "client", then, "an extension asks the client something (%s) and has no answer", d.words())
 	}
 }
 
-// openWork gives what the agent is doing.
-func (s *Session) openWork(t int64, add adder) {
-	for _, tool := range s.Tools {
-		if tool.End == nil && s.tools[tool.ID] == tool {
-			add(5, tool.Start.N, tool.Start.T, "tool", "tool", "tool %s runs", tool.Name)
-		}
+// openWork gives what the agent is doing besides asking the model.
+func (s *Session) openWork(o *opening) {
+	tools := s.openTools()
+	for _, t := range tools[:min(len(tools), maxOpen)] {
+		o.add(rankWork, t.Start, "tool", "tool", "", "the tool %s (entry %d) runs", clip(t.Name, 60), t.Start.N)
 	}
 	if s.compact != nil {
-		add(5, s.compact.N, s.compact.T, "compaction", "model", "pi compacts the conversation")
+		o.add(rankWork, *s.compact, "compaction", "model", "", "the agent compacts the conversation")
 	}
 	if s.retry != nil {
-		add(5, s.retry.N, s.retry.T, "retry", "agent", "pi waits before it asks the model again")
+		o.add(rankWork, *s.retry, "retry", "agent", "", "the agent waits before it asks the model again, after an error")
 	}
-	if s.run == nil {
+}
+
+// soon is how long a model that streams may be silent, nanoseconds.
+const soon = 3_000_000_000
+
+// openModel gives the run that goes on, and what of it is the model's.
+func (s *Session) openModel(o *opening) {
+	r := s.run
+	if r == nil {
+		for _, c := range s.queue.waiting[:min(len(s.queue.waiting), maxOpen)] {
+			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s (entry %d) is queued, and goes to the model with the next run", c.words(), c.N)
+		}
 		return
 	}
-	since := max(s.run.Start.T, s.lastAgent())
-	if m := s.openMessage(); m != nil && m.Role == "assistant" {
-		add(6, m.Start.N, m.Latest, "model", "model", "the model is answering, and was last heard of in an update of the message that began with entry %d", m.Start.N)
-	} else if len(s.tools) == 0 && s.compact == nil && s.retry == nil && s.run.End == nil {
-		add(6, s.run.Start.N, since, "model", "model", "pi has asked the model and got nothing yet")
+	last := r.Start
+	if m := s.Last[record.Agent]; m != nil && m.T > last.T {
+		last = Moment{N: r.Start.N, T: m.T}
 	}
-	prompt := "a run that no prompt began"
-	if p := s.run.Prompt; p != nil {
-		prompt = fmt.Sprintf("the run of the prompt of entry %d", p.N)
+	switch m := s.life.open; {
+	case r.End != nil:
+		o.add(rankRun, *r.End, "run", "agent", "", "the run%s has ended and not settled", r.of())
+		return
+	case m != nil && o.t-m.Latest < soon:
+		o.add(rankModel, m.Start, "model", "model", "", "the model is answering")
+	case m != nil && m.Updates > 0:
+		o.add(rankModel, Moment{N: m.Start.N, T: m.Latest}, "model", "model", "", "the model has stopped in the middle of its answer, and sent nothing")
+	case m != nil:
+		o.add(rankModel, m.Start, "model", "model", "", "the model has begun an answer, and sent nothing of it")
+	case len(s.tools) == 0 && s.compact == nil && s.retry == nil:
+		o.add(rankModel, last, "model", "model", "", "the model was asked, and has sent nothing")
 	}
-	if s.run.End != nil {
-		add(8, s.run.Start.N, s.run.End.T, "run", "agent", "%s has ended and not settled", prompt)
-	} else {
-		add(8, s.run.Start.N, s.run.Start.T, "run", "agent", "%s has not settled", prompt)
-	}
+	o.add(rankRun, r.Start, "run", "agent", "", "the run%s goes on", r.of())
 }
 
-func (s *Session) lastAgent() int64 {
-	if m := s.Last[record.Agent]; m != nil {
-		return m.T
-	}
-	return 0
-}
-
-func (s *Session) openCommands(add adder) {
-	for _, c := range s.open() {
+func (s *Session) openCommands(o *opening) {
+	open := s.open()
+	for i, c := range open {
+		if i == maxOpen {
+			o.add(rankCommand, c.Moment, "command", "agent", "", "%d more commands have no response", len(open)-i)
+			return
+		}
 		switch {
 		case c.Type == "bash":
-			add(5, c.N, c.T, "bash", "tool", "the client's bash command (entry %d) runs", c.N)
+			o.add(rankWork, c.Moment, "bash", "tool", "", "the client's bash command (entry %d) runs", c.N)
+		case c.Type == "compact" && s.compact != nil:
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) has no response", c.N)
 		case c.Type == "prompt" && c.Slash != "":
-			add(7, c.N, c.T, "command", "extension", "the prompt %s (entry %d) has no response: pi answers it when the extension's command has ended", c.Slash, c.N)
+			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when the command has.", "the extension's command %s (entry %d) has not ended", clip(c.Slash, 60), c.N)
 		case c.Type == "prompt":
-			add(7, c.N, c.T, "prompt", "agent", "prompt (entry %d) has no response: pi has not accepted it yet", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent has neither accepted nor refused it.", "the prompt of entry %d has no response", c.N)
+		case c.Type == "":
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the line of entry %d, which is no command, has no response", c.N)
 		default:
-			add(7, c.N, c.T, "command", "agent", "%s (entry %d) has no response", c.words(), c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s (entry %d) has no response", c.words(), c.N)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"strconv"
+	"strings"
 
 	"pitap/record/rpc"
 	"pitap/record/scan"
@@ -11,25 +11,33 @@ import (
 type Command struct {
 	Moment
 	Type     string // "" when it has none
-	ID       string // canonical, as JSON; "" when it has none
+	ID       string // as pi writes it, JSON; "" when it has none. A long one is cut and ends in its length and a hash.
 	Size     int64
 	Response *Moment // nil while there is none
 	Success  bool
 	Error    string // of a response that failed, cut
 	Answers  int    // responses that it got
-	Guessed  bool   // the pair is a guess: the response had no id
+	Guessed  bool   // the pair is a guess: the response had no id, or several commands the same
 	Slash    string // prompt: the extension command or template that its message begins with
 	// Disposition is what pi made of a prompt, steer or follow_up: started, queued, handled; "" when it did not say.
 	Disposition string
-	Streaming   bool // prompt: it has a streamingBehavior
-	Run         *Run // prompt: the run that it started, once that has begun
-	Updates     int64
-	Early       bool // it was sent before the agent had written anything
+	Streaming   bool    // prompt: it has a streamingBehavior
+	Run         *Run    // prompt: the run that it started, once that has begun
+	Queued      *Moment // the response that said so, of a message that waits for its turn, or has
+	Delivered   *Moment // the message with which it was given to the model
+	Dropped     *Moment // what emptied the queue before
+	Updates     int64   // bash: bash_execution_updates
+	Early       bool    // it was sent before the agent had written anything
 
 	known   *rpc.Command
-	token   string // of an id that is a number, as it was sent
-	doubted bool   // something was lost while it was open
+	token   []byte // the id as it was sent, when that differs from ID
+	doubted bool   // its response may be missing in the capture
 	inRun   bool   // sent while a run went on
+	raced   bool   // prompt: sent after another one, and before that one's run had begun
+	lost    bool   // prompt: found to be lost
+	deep    bool   // its id is nested so deep that pi dies of it
+	text    uint64 // hash of the message's text, as it is in the queue
+	output  *sum   // bash: of its updates
 }
 
 // Latency is how long the response took, in nanoseconds; ok is false without one.
@@ -42,19 +50,29 @@ func (c *Command) Latency() (ns int64, ok bool) {
 
 // pairs finds the command of a response.
 type pairs struct {
-	open map[string][]*Command // without response, by id
-	bare map[string][]*Command // without id and response, by type
-	done map[string]*Command   // the latest that was answered, by id
-	bad  int                   // index in Session.Bad of the first line without response
-
-	scratch []byte // for decoded text
+	open    map[string][]*Command // without response, by id
+	bare    map[string][]*Command // without id and response, by type
+	waiting int                   // commands in both
+	done    map[string]*Command   // the latest that was answered, by id
+	order   []string              // of done, a ring
+	next    int                   // in order
+	bad     []*BadLine            // lines without response
+	blind   bool                  // there was more than is kept: what matches nothing says nothing
+	guesses int                   // commands that may be looked through for a guess
+	prompts []*Command            // the latest prompts that have no run
 }
+
+const (
+	maxDone = 10_000
+	deepID  = 1000 // levels
+)
 
 func (p *pairs) init() {
 	p.open, p.bare, p.done = map[string][]*Command{}, map[string][]*Command{}, map[string]*Command{}
+	p.guesses = 10_000_000
 }
 
-// doubt marks what is open: its response may have been lost.
+// doubt marks what is open: its response may be missing.
 func (p *pairs) doubt() {
 	for _, m := range [2]map[string][]*Command{p.open, p.bare} {
 		for _, list := range m {
@@ -63,49 +81,86 @@ func (p *pairs) doubt() {
 			}
 		}
 	}
+	p.bad = nil
 }
 
 func (s *Session) command(r *Record) {
-	c := &Command{Moment: Moment{r.N, r.T, r.Kind}, Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: !s.ready, inRun: s.run != nil}
-	if c.Kind == "" {
-		c.Kind = "command without type"
-	}
+	c := &Command{Moment: *r.at(), Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: s.ready == nil, inRun: s.run != nil}
 	if r.ID != nil {
-		c.ID = canonical(r.ID)
-		if r.ID[0] == '-' || r.ID[0] >= '0' && r.ID[0] <= '9' {
-			c.token = string(r.ID[:min(len(r.ID), maxKept)])
+		c.ID = idOf(r.ID)
+		c.deep = len(r.ID) > deepID && scan.Scan(r.ID).Depth > deepID
+		if string(r.ID) != c.ID {
+			c.token = append([]byte(nil), r.ID[:min(len(r.ID), maxKept)]...)
 		}
 	}
-	if r.Type == "prompt" {
-		c.prompt(r.Body)
+	switch r.Type {
+	case "prompt", "steer", "follow_up":
+		s.message1(c, r)
+	case "bash":
+		c.output = new(sum)
 	}
-	s.Commands = append(s.Commands, c)
+	// Before 0.57.0 a line ends at these, too: pi sees two lines that are no records.
+	if !s.traits.strictLF && splitsOld(r.Body) {
+		c.doubted, s.pairs.blind = true, true
+	}
 	s.sent(c, r)
+	s.figures.sent(c)
+	s.keep(c)
+	s.pairs.wait(c)
+}
+
+func splitsOld(body []byte) bool {
+	res := scan.Scan(body)
+	return res.Marks&(scan.LineSep|scan.ParaSep|scan.RawCR) != 0
+}
+
+// keep adds a command to the list. Of very many the oldest are forgotten.
+func (s *Session) keep(c *Command) {
+	s.Commands = trimmed(s.Commands, maxList)
+	s.Commands = append(s.Commands, c)
+}
+
+// trimmed returns the newer half of a list that has grown too long.
+func trimmed[T any](list []T, limit int) []T {
+	if len(list) < limit {
+		return list
+	}
+	return append(make([]T, 0, limit), list[len(list)-limit/2:]...)
+}
+
+// wait adds a command to the open ones.
+func (p *pairs) wait(c *Command) {
+	if p.waiting >= maxWaiting {
+		p.blind = true
+		return
+	}
+	p.waiting++
 	if c.ID != "" {
-		s.pairs.open[c.ID] = append(s.pairs.open[c.ID], c)
+		p.open[c.ID] = append(p.open[c.ID], c)
 	} else {
-		s.pairs.bare[c.Type] = append(s.pairs.bare[c.Type], c)
+		p.bare[c.Type] = append(p.bare[c.Type], c)
 	}
 }
 
-// prompt reads what decides about a prompt's life.
-func (c *Command) prompt(body []byte) {
-	ms := scan.MembersOf(body)
-	for ms.Next() {
-		switch {
-		case ms.Is("message"):
-			if text := stringOf(body[ms.Start:ms.End]); len(text) > 1 && text[0] == '/' {
-				c.Slash = firstWord(text)
-			}
-		case ms.Is("streamingBehavior"):
-			c.Streaming = true
-		}
+// message1 reads what decides about the life of a prompt, steer or follow_up.
+func (s *Session) message1(c *Command, r *Record) {
+	message := r.get("message")
+	if text := stringOf(message); len(text) > 1 && text[0] == '/' {
+		c.Slash = firstWord(text)
+	}
+	s.scratch, _ = scan.Unquote(s.scratch[:0], message)
+	c.text = hash(s.scratch)
+	c.Streaming = c.Type == "prompt" && r.get("streamingBehavior") != nil
+	if c.Type == "prompt" {
+		s.prompted(c)
 	}
 }
 
 func (s *Session) response(r *Record) {
-	if r.Command == "parse" && r.ID == nil {
-		s.parseError(r)
+	if r.Command == "parse" && r.ID == nil && s.parseError(r) {
+		return
+	}
+	if s.traits.sendResponses && strings.HasPrefix(r.Command, "extension_send") {
 		return
 	}
 	c, guessed := s.match(r)
@@ -119,55 +174,77 @@ func (s *Session) response(r *Record) {
 		s.twice(c, r)
 		return
 	}
-	c.Response = &Moment{r.N, r.T, r.Kind}
+	c.Response = r.at()
 	c.Success, c.Guessed = r.Success, guessed
-	var data []byte
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		switch {
-		case ms.Is("error"):
-			c.Error = stringOf(r.Body[ms.Start:ms.End])
-		case ms.Is("data"):
-			data = r.Body[ms.Start:ms.End]
-		}
-	}
-	if c.Type == "prompt" || c.Type == "steer" || c.Type == "follow_up" {
-		c.Disposition = stringOf(memberOf(data, "disposition"))
-	}
+	c.Error = stringOf(r.get("error"))
+	s.figures.answered(c)
 	s.answeredBy(c, r)
-	if r.Success && c.known != nil && c.known.ResetsSession && string(memberOf(data, "cancelled")) != "true" {
-		s.reset(c)
+	if c.known == nil {
+		return
+	}
+	data := r.get("data")
+	switch c.Type {
+	case "prompt", "steer", "follow_up":
+		c.Disposition = stringOf(memberOf(data, "disposition"))
+		s.accepted(c)
+	case "clear_queue":
+		s.queue.drop(c.Response, r.Success)
+	case "bash":
+		s.bashEnd(c, r, data)
+	}
+	if c.known.ResetsSession || c.Type == "compact" {
+		s.reset(c, string(memberOf(data, "cancelled")) == "true")
 	}
 }
 
 // match finds the command that a response answers: by id, exact in type; without an id the first of the same type that
-// has none; and as old versions of pi answer unknown commands without id, one with an id of a type that is not known.
+// has none. What is left is a guess: the one open command of that type, whatever its id.
 func (s *Session) match(r *Record) (c *Command, guessed bool) {
 	if r.ID != nil {
-		id := canonical(r.ID)
+		id := idOf(r.ID)
 		list := s.pairs.open[id]
 		for _, c := range list {
 			if c.Type == r.Command {
 				return c, len(list) > 1
 			}
 		}
-		if len(list) > 0 {
+		done := s.pairs.done[id]
+		switch {
+		case done != nil && (len(list) == 0 || done.Type == r.Command):
+			return done, false
+		case len(list) > 0:
 			return list[0], false
 		}
-		return s.pairs.done[id], false
+		return s.likely(r), true
 	}
 	if list := s.pairs.bare[r.Command]; len(list) > 0 {
 		return list[0], true
 	}
-	if r.Success {
-		return nil, false
+	return s.likely(r), true
+}
+
+// likely finds the one open command of the response's type; of several, when pi leaves the id out, the first.
+func (s *Session) likely(r *Record) (found *Command) {
+	if s.missing.client || r.Command == "" && (r.ID != nil || r.Success) {
+		return nil
 	}
-	for i := len(s.Commands) - 1; i >= 0 && i >= len(s.Commands)-1000; i-- {
-		if c := s.Commands[i]; c.Response == nil && c.Type == r.Command {
-			return c, true
+	for _, m := range [2]map[string][]*Command{s.pairs.open, s.pairs.bare} {
+		if s.pairs.guesses -= len(m); s.pairs.guesses < 0 {
+			return nil
+		}
+		for _, list := range m {
+			for _, c := range list {
+				switch {
+				case c.Type != r.Command:
+				case found != nil && r.ID != nil:
+					return nil
+				case found == nil || c.N < found.N:
+					found = c
+				}
+			}
 		}
 	}
-	return nil, false
+	return found
 }
 
 // close takes a command that was answered from the open ones.
@@ -176,12 +253,13 @@ func (p *pairs) close(c *Command) {
 	if c.ID == "" {
 		m, key = p.bare, c.Type
 	} else {
-		p.done[c.ID] = c
+		p.remember(c)
 	}
 	list := m[key]
 	for i, other := range list {
 		if other == c {
 			list = append(list[:i:i], list[i+1:]...)
+			p.waiting--
 			break
 		}
 	}
@@ -192,63 +270,66 @@ func (p *pairs) close(c *Command) {
 	}
 }
 
-func (s *Session) parseError(r *Record) {
-	if s.pairs.bad >= len(s.Bad) {
-		s.stray(r)
+// remember keeps the ids that were answered last.
+func (p *pairs) remember(c *Command) {
+	if p.done[c.ID] == nil {
+		if len(p.order) < maxDone {
+			p.order = append(p.order, c.ID)
+		} else {
+			delete(p.done, p.order[p.next])
+			p.order[p.next] = c.ID
+			p.next = (p.next + 1) % maxDone
+			p.blind = p.blind || c.Answers == 0
+		}
+	}
+	p.done[c.ID] = c
+}
+
+func (s *Session) badLine(r *Record) {
+	b := &BadLine{Moment: *r.at()}
+	s.Bad = append(trimmed(s.Bad, maxList), b)
+	if len(s.pairs.bad) >= maxWaiting || !s.traits.strictLF && splitsOld(r.Body) {
+		s.pairs.blind = true
 		return
 	}
-	s.Bad[s.pairs.bad].Response = &Moment{r.N, r.T, r.Kind}
-	s.pairs.bad++
+	s.pairs.bad = append(s.pairs.bad, b)
 }
 
-// canonical is how JSON.stringify(JSON.parse(token)) writes an id, which is how pi echoes it; long ones are cut.
-func canonical(token []byte) string {
-	switch {
-	case len(token) == 0:
-		return ""
-	case token[0] == '"':
-		text, _ := scan.Unquote(nil, token)
-		return `"` + string(text[:min(len(text), maxKept)]) + `"`
-	case token[0] == '-' || token[0] >= '0' && token[0] <= '9':
-		if len(token) > 400 {
-			return string(token[:maxKept])
-		}
-		f, err := strconv.ParseFloat(string(token), 64)
-		if err != nil && f != 0 && (f > 1 || f < -1) { // JavaScript's Infinity, which JSON.stringify writes as null
-			return "null"
-		}
-		return "#" + strconv.FormatFloat(f, 'g', -1, 64)
+// parseError ties an answer to no command to the line that pi could not read; false when it is none.
+func (s *Session) parseError(r *Record) bool {
+	p := &s.pairs
+	if len(p.bad) > 0 {
+		p.bad[0].Response = r.at()
+		p.bad = p.bad[1:]
+		return true
 	}
-	return string(token[:min(len(token), maxKept)])
-}
-
-// memberOf gives the last member of that name of an object, nil when there is none.
-func memberOf(object []byte, name string) (value []byte) {
-	if len(object) == 0 {
-		return nil
+	if !s.traits.parseIsAny || !strings.HasPrefix(stringOf(r.get("error")), "Failed to parse command") {
+		return p.blind || s.missing.client
 	}
-	ms := scan.MembersOf(object)
-	for ms.Next() {
-		if ms.Is(name) {
-			value = object[ms.Start:ms.End]
+	var c *Command // the latest one that is open
+	for _, list := range p.open {
+		for _, one := range list {
+			if c == nil || one.N > c.N {
+				c = one
+			}
 		}
 	}
-	return value
-}
-
-// stringOf gives the text of a string token, cut; "" for what is none.
-func stringOf(token []byte) string {
-	if len(token) < 2 || token[0] != '"' {
-		return ""
+	for _, list := range p.bare {
+		if one := list[len(list)-1]; c == nil || one.N > c.N {
+			c = one
+		}
 	}
-	if len(token) > 4*maxKept {
-		token = append(append([]byte(nil), token[:4*maxKept]...), '"')
+	if c == nil {
+		return true
 	}
-	text, _ := scan.Unquote(nil, token)
-	if len(text) > maxKept {
-		text = text[:maxKept]
+	c.Answers++
+	p.close(c)
+	c.Response, c.Guessed, c.Error = r.at(), true, stringOf(r.get("error"))
+	s.figures.answered(c)
+	if c.ID != "" {
+		s.find("pair/id-missing", r.Entry, "", "the response is a parse error without id; as pi %s answers every exception like that, it probably answers %s (entry %d), whose id is %s", s.Version, c.words(), c.N, clip(c.ID, 60))
 	}
-	return string(text)
+	return true
 }
 
 func firstWord(text string) string {

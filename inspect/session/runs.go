@@ -1,26 +1,26 @@
 package session
 
-import (
-	"strconv"
-
-	"github.com/cespare/xxhash/v2"
-
-	"pitap/record/rpc"
-	"pitap/record/scan"
-)
+import "strconv"
 
 // Run is what pi does from agent_start to agent_settled, retries and queued messages included.
 type Run struct {
 	Start   Moment
 	End     *Moment  // the latest agent_end, nil while there is none
 	Settled *Moment  // agent_settled; in versions without it the last agent_end
-	Aborted bool     // agent_settled said so
-	Broken  string   // why it never settled: "exit", "the session was replaced", "another run began"
+	Aborted bool     // agent_settled said so, or in versions that do not say it the last answer
+	Broken  string   // why it never settled: "the session was replaced by ...", "another run began", "a gap in the recording"
 	Prompt  *Command // that started it; nil when it began by itself
 	Turns   []*Turn
 	Agents  int // agent_starts
 	Retries int
 	Events  int64
+
+	turns, calls int
+	first        *Moment // the first delta
+	rate         float64 // tokens per second of the longest answer
+	most         int64   // its tokens
+	usage        Usage
+	dropped      bool // Turns were forgotten, or are not all
 }
 
 // Turn is one answer of the model and the tools that it calls.
@@ -44,10 +44,10 @@ type Message struct {
 	Stop    string // stopReason at the end
 	Error   string // errorMessage at the end
 	Usage   Usage
-	Preview string // of a user's or custom message the text, cut; of an assistant's the text's beginning
+	Preview string // the beginning of its text
 
-	blocks map[int]*block // while it is open
-	order  []int          // of the blocks
+	blocks map[int]*block // of an assistant's message, while it is open
+	last   *block         // that an update was about last
 }
 
 // Usage is what a message has cost.
@@ -73,33 +73,13 @@ func (m *Message) Rate() float64 {
 	return float64(m.Usage.Output) / (float64(m.End.T-m.First.T) / 1e9)
 }
 
-// block is a content block of an open message. Of its text only the sum is kept.
-type block struct {
-	kind  string // text, thinking, toolcall
-	sum   xxhash.Digest
-	bytes int64
-	start int64 // number of its first entry
-	ended bool
-
-	inexact bool // the sum is not that of the text
-}
-
-// Tool is one execution of a tool.
-type Tool struct {
-	Start   Moment
-	End     *Moment
-	ID      string // toolCallId, cut
-	Name    string
-	Parent  string // of a nested call
-	Updates int64
-	Failed  bool
-}
-
 func (s *Session) event(r *Record) {
 	if s.run != nil {
 		s.run.Events++
 	}
 	switch r.Type {
+	case "message_update":
+		s.update(r)
 	case "agent_start":
 		s.agentStart(r)
 	case "agent_end":
@@ -107,106 +87,181 @@ func (s *Session) event(r *Record) {
 	case "agent_settled":
 		s.settled(r)
 	case "turn_start":
-		if s.run != nil {
-			s.run.Turns = append(s.run.Turns, &Turn{Start: *s.moment(r.Entry, r.Kind)})
-		}
+		s.turnStart(r)
 	case "turn_end":
-		if t := s.turn(); t != nil && t.End == nil {
-			t.End = s.moment(r.Entry, r.Kind)
-		}
-	case "message_start", "message_end":
-		s.message(r)
-	case "message_update":
-		s.update(r)
-	case "tool_execution_start", "tool_execution_update", "tool_execution_end":
-		s.tool(r)
+		s.turnEnd(r)
+	case "message_start":
+		s.messageStart(r)
+	case "message_end":
+		s.messageEnd(r)
+	case "tool_execution_start":
+		s.toolStart(r)
+	case "tool_execution_update":
+		s.toolUpdate(r)
+	case "tool_execution_end":
+		s.toolEnd(r)
 	case "bash_execution_update":
-		if c := s.bashCommand(r); c != nil {
-			c.Updates++
-		}
-	case "compaction_start":
-		s.compact = s.moment(r.Entry, r.Kind)
-	case "compaction_end":
+		s.bashUpdate(r)
+	case "queue_update":
+		s.queueUpdate(r)
+	case "compaction_start", "auto_compaction_start":
+		s.compact = r.at()
+		s.compactCuts(r)
+	case "compaction_end", "auto_compaction_end":
 		s.compact = nil
 	case "auto_retry_start":
-		s.retry = s.moment(r.Entry, r.Kind)
-		if s.run == nil && len(s.Runs) > 0 { // versions without agent_settled: the run goes on
-			s.run = s.Runs[len(s.Runs)-1]
-			s.run.Settled = nil
-		}
-		if s.run != nil {
-			s.run.Retries++
-		}
+		s.retryStart(r)
 	case "auto_retry_end":
 		s.retry = nil
 	}
 }
 
+func (s *Session) retryStart(r *Record) {
+	s.retry = r.at()
+	if s.run == nil && len(s.Runs) > 0 && !s.traits.settles { // its agent_end did not say that it goes on
+		last := s.Runs[len(s.Runs)-1]
+		if last.Broken == "" {
+			s.run = last
+			s.run.Settled = nil
+		}
+	}
+	if s.run != nil {
+		s.run.Retries++
+	}
+}
+
 func (s *Session) agentStart(r *Record) {
 	s.retry = nil
-	if s.run != nil && s.run.End == nil && s.run.Agents > 0 {
-		s.brokenRun(s.run, "another run began")
+	prompt := s.startingPrompt(r)
+	if s.run != nil {
+		switch {
+		case s.run.End == nil:
+			s.run.Broken = "another run began"
+			s.endRun()
+		case prompt != nil && prompt.N > s.run.End.N: // a version without agent_settled, though that was not known
+			s.run.Settled = s.run.End
+			s.endRun()
+		}
 	}
 	if s.run == nil {
-		s.run = &Run{Start: *s.moment(r.Entry, r.Kind), Prompt: s.startingPrompt()}
-		if s.run.Prompt != nil {
-			s.run.Prompt.Run = s.run
+		if !s.life.dark {
+			s.concludeTools(&s.findings)
 		}
-		s.Runs = append(s.Runs, s.run)
+		s.run = &Run{Start: *r.at(), Prompt: prompt}
+		s.addRun(s.run)
+	}
+	if prompt != nil {
+		s.began(prompt)
 	}
 	s.run.Agents++
 	s.run.End = nil
+	clear(s.tools)
+	s.life = life{}
 }
 
-// startingPrompt finds the prompt that a run belongs to: the latest accepted one that has none yet.
-func (s *Session) startingPrompt() *Command {
-	for i := len(s.Commands) - 1; i >= 0 && i >= len(s.Commands)-100; i-- {
-		c := s.Commands[i]
-		if c.known == nil || !c.known.StartsRun {
-			continue
-		}
-		if c.Run != nil {
-			return nil
-		}
-		open := c.Response == nil || c.Success && (c.Disposition == "started" || c.Disposition == "")
-		if open && c.Slash == "" || c.Disposition == "started" {
-			return c
+// addRun adds a run to the list. Of very many the oldest are forgotten.
+func (s *Session) addRun(r *Run) {
+	if len(s.Runs) >= maxRuns {
+		for _, old := range s.Runs[:len(s.Runs)-maxRuns/2] {
+			s.forgetTurns(old)
 		}
 	}
-	return nil
+	s.Runs = append(trimmed(s.Runs, maxRuns), r)
+	s.figures.runs++
+}
+
+// room tells whether the tree may have one more node. Of the oldest runs what they were made of is forgotten.
+func (s *Session) room() bool {
+	if s.nodes >= maxNodes {
+		for _, r := range s.Runs {
+			if s.nodes < maxNodes/2 {
+				break
+			}
+			if r != s.run {
+				s.forgetTurns(r)
+			}
+		}
+	}
+	if s.nodes >= maxNodes {
+		s.run.dropped = true
+		return false
+	}
+	s.nodes++
+	return true
+}
+
+func (s *Session) forgetTurns(r *Run) {
+	if r.Turns == nil {
+		return
+	}
+	for _, t := range r.Turns {
+		s.nodes -= 1 + len(t.Messages) + len(t.Tools)
+	}
+	r.Turns, r.dropped = nil, true
+}
+
+// endRun ends the run that goes on: it has settled, or is broken.
+func (s *Session) endRun() {
+	s.run = nil
+	s.life.open, s.life.other = nil, nil
 }
 
 func (s *Session) agentEnd(r *Record) {
 	if s.run == nil {
+		s.misplaced(r, "outside a run")
 		return
 	}
-	s.run.End = s.moment(r.Entry, r.Kind)
-	settles := s.voc.Event("agent_settled").At(s.Version) <= rpc.Maybe
-	if !settles && string(memberOf(r.Body, "willRetry")) != "true" {
+	s.life.open, s.life.other, s.life.turn = nil, nil, nil
+	s.run.End = r.at()
+	if !s.traits.settles && string(r.get("willRetry")) != "true" {
 		s.run.Settled = s.run.End
-		s.run = nil
+		s.run.Aborted = s.life.stop == "aborted"
+		s.endRun()
 	}
 }
 
 func (s *Session) settled(r *Record) {
 	if s.run == nil || s.run.End == nil {
-		s.lostPrompt(r)
+		if s.lostPrompt(r) || s.run == nil {
+			return
+		}
+	}
+	s.run.Settled = r.at()
+	s.run.Aborted = string(r.get("aborted")) == "true"
+	s.endRun()
+}
+
+// reset ends what belongs to a session that another one has replaced, and a run that compact has cut off.
+func (s *Session) reset(c *Command, cancelled bool) {
+	cuts := c.known.CutsRun(s.Version)
+	if cancelled || !c.Success && !cuts || c.Type == "compact" && !cuts {
 		return
 	}
-	s.run.Settled = s.moment(r.Entry, r.Kind)
-	s.run.Aborted = string(memberOf(r.Body, "aborted")) == "true"
-	s.run = nil
-}
-
-// reset ends what belongs to a session that another one has replaced.
-func (s *Session) reset(c *Command) {
-	if s.run != nil {
-		s.brokenRun(s.run, "the session was replaced by "+c.Type)
-		s.run = nil
+	if c.known.ResetsSession && c.Success {
+		s.queue.drop(c.Response, true)
 	}
+	if s.run != nil && s.run.Start.N < c.Response.N && (s.run.Prompt == nil || s.run.Prompt.N < c.N) {
+		s.run.Broken = "the session was replaced by " + c.Type
+		if c.Type == "compact" {
+			s.run.Broken = "compact cut it off"
+		}
+		s.endRun()
+		s.life = life{dark: true}
+		clear(s.tools)
+	}
+	s.retry = nil
 }
 
-func (s *Session) brokenRun(r *Run, why string) { r.Broken = why }
+// compactCuts takes the start of a compaction that in old versions cuts off the run.
+func (s *Session) compactCuts(r *Record) {
+	if s.run == nil || s.run.End != nil || stringOf(r.get("reason")) != "manual" || !s.voc.Command("compact").CutsRun(s.Version) {
+		return
+	}
+	s.run.Broken = "compact cut it off"
+	s.endRun()
+	s.life = life{dark: true}
+	clear(s.tools)
+}
 
 // turn is the turn that goes on or ended last in the run that goes on; nil without one.
 func (s *Session) turn() *Turn {
@@ -216,245 +271,30 @@ func (s *Session) turn() *Turn {
 	return s.run.Turns[len(s.run.Turns)-1]
 }
 
-// openMessage is the message that has begun and not ended, or nil.
-func (s *Session) openMessage() *Message {
-	if t := s.turn(); t != nil && len(t.Messages) > 0 {
-		if m := t.Messages[len(t.Messages)-1]; m.End == nil {
-			return m
-		}
-	}
-	return nil
-}
-
-func (s *Session) message(r *Record) {
-	var body []byte
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		if ms.Is("message") {
-			body = r.Body[ms.Start:ms.End]
-		}
-	}
-	if r.Type == "message_start" {
-		m := &Message{Start: *s.moment(r.Entry, r.Kind), Latest: r.T}
-		m.fill(body)
-		if t := s.turn(); t != nil {
-			t.Messages = append(t.Messages, m)
-		}
-		return
-	}
-	m := s.openMessage()
-	if m == nil {
-		return
-	}
-	m.fill(body)
-	m.End, m.Latest = s.moment(r.Entry, r.Kind), r.T
-	m.blocks, m.order = nil, nil
-}
-
-// fill takes what a record says of the whole message.
-func (m *Message) fill(body []byte) {
-	ms := scan.MembersOf(body)
-	for ms.Next() {
-		value := body[ms.Start:ms.End]
-		switch {
-		case ms.Is("role"):
-			m.Role = stringOf(value)
-		case ms.Is("model"):
-			m.Model = stringOf(value)
-		case ms.Is("stopReason"):
-			m.Stop = stringOf(value)
-		case ms.Is("errorMessage"):
-			m.Error = stringOf(value)
-		case ms.Is("usage"):
-			m.Usage = usageOf(value)
-		case ms.Is("content"):
-			m.Preview = previewOf(value)
-		}
-	}
-}
-
 func usageOf(object []byte) (u Usage) {
-	ms := scan.MembersOf(object)
-	for ms.Next() {
-		value := object[ms.Start:ms.End]
-		switch {
-		case ms.Is("input"):
-			u.Input = intOf(value)
-		case ms.Is("output"):
-			u.Output = intOf(value)
-		case ms.Is("cacheRead"):
-			u.CacheRead = intOf(value)
-		case ms.Is("cacheWrite"):
-			u.CacheWrite = intOf(value)
-		case ms.Is("cost"):
-			u.Cost, _ = strconv.ParseFloat(string(memberOf(value, "total")), 64)
-		}
+	u.Input = intOf(memberOf(object, "input"))
+	u.Output = intOf(memberOf(object, "output"))
+	u.CacheRead = intOf(memberOf(object, "cacheRead"))
+	u.CacheWrite = intOf(memberOf(object, "cacheWrite"))
+	if f, err := strconv.ParseFloat(string(memberOf(memberOf(object, "cost"), "total")), 64); err == nil && f < 1e12 && f > -1e12 {
+		u.Cost = f
 	}
 	return u
 }
 
-func intOf(token []byte) int64 {
-	if len(token) > 20 {
-		return 0
-	}
-	f, _ := strconv.ParseFloat(string(token), 64)
-	return int64(f)
-}
-
 // previewOf gives the beginning of a message's text: a string, or the first text block of an array.
-func previewOf(content []byte) string {
-	if text := stringOf(content); text != "" {
-		return text
+func previewOf(content []byte) string { return stringOf(textOf(content)) }
+
+// textOf gives the token of a message's text.
+func textOf(content []byte) []byte {
+	if len(content) > 0 && content[0] == '"' {
+		return content
 	}
-	for at := 1; at < len(content) && content[0] == '['; {
-		end := scan.ValueEnd(content, at)
-		if end < 0 {
-			return ""
-		}
-		if text := stringOf(memberOf(content[at:end], "text")); text != "" {
+	n := 0
+	for e := elementsOf(content); e.next() && n < 100; n++ {
+		if text := memberOf(e.value, "text"); len(text) > 2 {
 			return text
 		}
-		for at = end; at < len(content) && content[at] != ','; at++ {
-			if content[at] == ']' {
-				return ""
-			}
-		}
-		at++
-	}
-	return ""
-}
-
-// update takes one message_update. It is the record that comes most often.
-func (s *Session) update(r *Record) {
-	m := s.openMessage()
-	if m == nil {
-		if s.Lost == 0 {
-			s.find("order/nesting", r.Entry, r.Kind, r.Kind+" without an open message")
-		}
-		return
-	}
-	m.Updates++
-	m.Latest = r.T
-	var event []byte
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		if ms.Is("assistantMessageEvent") {
-			event = r.Body[ms.Start:ms.End]
-			break
-		}
-	}
-	index := -1
-	var text []byte
-	ms = scan.MembersOf(event)
-	for ms.Next() {
-		switch {
-		case ms.Is("contentIndex"):
-			index = int(intOf(event[ms.Start:ms.End]))
-		case ms.Is("delta"), ms.Is("content"):
-			text = event[ms.Start:ms.End]
-		}
-	}
-	if index < 0 || index > 10_000 {
-		return
-	}
-	s.block(m, r, index, text)
-}
-
-func (s *Session) block(m *Message, r *Record, index int, text []byte) {
-	kind, step := cutLast(r.Sub)
-	b := m.blocks[index]
-	if b == nil {
-		b = &block{kind: kind, start: r.N}
-		b.sum.Reset()
-		if m.blocks == nil {
-			m.blocks = map[int]*block{}
-		}
-		m.blocks[index] = b
-	}
-	switch step {
-	case "delta":
-		if m.First == nil {
-			m.First = s.moment(r.Entry, r.Kind)
-		}
-		var lossy bool
-		s.pairs.scratch, lossy = scan.Unquote(s.pairs.scratch[:0], text)
-		b.inexact = b.inexact || lossy // half a character, which the next delta may complete
-		b.sum.Write(s.pairs.scratch)
-		b.bytes += int64(len(s.pairs.scratch))
-		m.Text += int64(len(s.pairs.scratch))
-	case "end":
-		if kind != "toolcall" && len(text) > 0 && !b.inexact {
-			s.pairs.scratch, _ = scan.Unquote(s.pairs.scratch[:0], text)
-			if int64(len(s.pairs.scratch)) != b.bytes || xxhash.Sum64(s.pairs.scratch) != b.sum.Sum64() {
-				s.deltasDiffer(m, r, b, int64(len(s.pairs.scratch)))
-			}
-		}
-		b.ended = true
-	}
-}
-
-// cutLast splits a name such as text_delta.
-func cutLast(name string) (kind, step string) {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '_' {
-			return name[:i], name[i+1:]
-		}
-	}
-	return name, ""
-}
-
-func (s *Session) tool(r *Record) {
-	var id, name, parent string
-	failed := false
-	ms := scan.MembersOf(r.Body)
-	for ms.Next() {
-		value := r.Body[ms.Start:ms.End]
-		switch {
-		case ms.Is("toolCallId"):
-			id = stringOf(value)
-		case ms.Is("toolName"):
-			name = stringOf(value)
-		case ms.Is("parentToolCallId"):
-			parent = stringOf(value)
-		case ms.Is("isError"):
-			failed = string(value) == "true"
-		}
-	}
-	t := s.tools[id]
-	switch r.Type {
-	case "tool_execution_start":
-		t = &Tool{Start: *s.moment(r.Entry, r.Kind), ID: id, Name: name, Parent: parent}
-		s.tools[id] = t
-		s.Tools = append(s.Tools, t)
-		if turn := s.turn(); turn != nil {
-			turn.Tools = append(turn.Tools, t)
-		}
-	case "tool_execution_update":
-		if t != nil {
-			t.Updates++
-		}
-	case "tool_execution_end":
-		if t == nil {
-			s.toolEndAlone(r, id)
-			return
-		}
-		t.End, t.Failed = s.moment(r.Entry, r.Kind), failed
-		delete(s.tools, id)
-	}
-}
-
-// bashCommand finds the bash command that an update belongs to.
-func (s *Session) bashCommand(r *Record) *Command {
-	if r.ID != nil {
-		for _, c := range s.pairs.open[canonical(r.ID)] {
-			if c.Type == "bash" {
-				return c
-			}
-		}
-		return nil
-	}
-	if list := s.pairs.bare["bash"]; len(list) > 0 {
-		return list[0]
 	}
 	return nil
 }

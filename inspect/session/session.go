@@ -2,8 +2,9 @@
 // open at a moment, what went wrong, and in figures how it went.
 //
 // A Session is built in one pass over the entries of a capture, in order, and can be asked at any time, so the same
-// code follows a live capture. Its memory grows with commands, dialogs, messages, tools and findings, not with deltas.
-// It is not safe for concurrent use.
+// code follows a live capture. Its memory grows with commands, dialogs, messages, tools and findings, not with deltas,
+// and is bounded: of very long sessions the oldest commands, dialogs and tools are forgotten one by one (figures count
+// them all), and so is what runs were made of. It is not safe for concurrent use.
 //
 //	s := session.New(header)
 //	for r.Next() {
@@ -12,7 +13,8 @@
 //	s.End(r.Ended())
 //
 // The rules of the protocol's life cycle follow pi's documents and sources; where a version of pi differs, the
-// vocabulary (package rpc) tells.
+// vocabulary (package rpc) tells. Nothing is concluded from what a capture does not hold: after a gap, and in a capture
+// that begins in the middle, rules that need what is missing say nothing.
 package session
 
 import (
@@ -40,32 +42,52 @@ type Session struct {
 	Exit     *Exit
 	EOF      [4]*Moment // by stream: its writer ended it
 	Closed   [4]*Moment // by stream: its reader went away
-	Lost     int64      // bytes that were not recorded
+	Lost     int64      // bytes that were not recorded, as far as that is known
 	LastErr  []Line     // the latest lines on stderr
 	Last     [4]*Moment // by stream: the latest record
 	Ended    bool       // no more entries come
 	Cut      bool       // Ended, and without an end note
 
 	voc      *rpc.Vocabulary
+	traits   traits
 	guess    rpc.Guess
 	framing  *record.Framing
+	kinds    kinds
 	pairs    pairs
-	dialogs  map[string]*Dialog // by id
-	run      *Run               // the run that goes on, or nil
-	tools    map[string]*Tool   // that go on, by call id
-	compact  *Moment            // a compaction goes on
-	retry    *Moment            // pi waits before it tries again
-	half     [4]*Half           // by stream: a record that is not complete
+	queue    queue
+	asks     asks
+	run      *Run // the run that goes on, or nil
+	life     life
+	nodes    int              // turns, messages and tools that Runs holds
+	tools    map[string]*Tool // that go on, by call id
+	compact  *Moment          // a compaction goes on
+	retry    *Moment          // pi waits before it tries again
+	parts    [4]*parts        // by stream: a record that is not complete
 	stalled  [4]*Stall
-	volumes  volumes
+	figures  figures
 	findings findings
 	observe  []observer
-	gapped   [4]bool // by stream: something was lost just before
-	ready    bool    // the agent has written something
+	missing  missing
+	ready    *Moment   // the agent's first record
+	latest   [4]Moment // what Last points to
+	rec      Record    // the record at hand
+	same     same
+	spans    scan.Spans
+	scratch  []byte // for decoded text
 }
 
-// observer looks at every record of the protocol; rules that need no more than what a Session shows are observers.
+// observer looks at every record of the protocol; rules that need no more than the record are observers.
 type observer func(s *Session, r *Record)
+
+// Bounds of what is kept, whatever the traffic.
+const (
+	maxKept    = 256    // bytes of a text of a record
+	maxList    = 50_000 // commands, dialogs, tools: each
+	maxNodes   = 50_000 // turns, messages and tools in the tree of runs
+	maxRuns    = 10_000
+	maxWaiting = 20_000 // commands without response, dialogs without answer, tools without end, bad lines: each
+	maxNotes   = 1000   // stalls and signals: each
+)
 
 // Moment is an entry and its time.
 type Moment struct {
@@ -103,14 +125,6 @@ type Stall struct {
 	N      int64         // the first note about it
 }
 
-// Half is a record whose end has not come.
-type Half struct {
-	Moment       // of the first part
-	Bytes  int64 // that came
-	prefix []byte
-	size   int64
-}
-
 // BadLine is a line from the client that is not JSON: pi answers it with a parse error.
 type BadLine struct {
 	Moment
@@ -121,25 +135,42 @@ type BadLine struct {
 type Record struct {
 	*record.Entry
 	rpc.Head
-	Body []byte // the bytes; of a record that stayed in parts, the first of them
+	Body []byte // the bytes; of a record that stayed in parts, its members with long values cut
 	Size int64  // of the whole record, in bytes
 	Cut  bool   // Body is not all of it
+	JSON bool   // it is JSON for pi, which takes U+FFFD for what is not UTF-8
+
+	spans  *scan.Spans // of the members in Body
+	kind   *kind
+	update update // of a message_update
 }
 
-// maxKept bounds texts that are kept of a record, in bytes.
-const maxKept = 256
+// get returns the value of the member with that name, nil when there is none.
+func (r *Record) get(name string) []byte { return r.spans.Find(r.Body, name) }
+
+// at is the record's moment.
+func (r *Record) at() *Moment { return &Moment{r.N, r.T, r.kind.name} }
 
 // New begins a session. The header may be nil.
 func New(h *record.Header) *Session {
-	s := &Session{Header: h, voc: rpc.Load(), framing: record.NewFraming(), dialogs: map[string]*Dialog{}, tools: map[string]*Tool{}}
+	s := &Session{Header: h, voc: rpc.Load(), framing: record.NewFraming(), tools: map[string]*Tool{}}
 	s.Version, s.VersionFrom = rpc.Newest(), "newest"
 	if h != nil {
 		if v, ok := rpc.ParseVersion(h.Agent.Version); ok {
 			s.Version, s.VersionFrom = v, "header"
 		}
+		if h.Cut != "" {
+			s.missing.all()
+			s.missing.edited = true
+			s.life.dark = true
+		}
 	}
+	s.traits = traitsOf(s.voc, s.Version)
 	s.pairs.init()
-	s.observe = observers()
+	s.asks.init()
+	s.kinds.init()
+	s.findings.init()
+	s.observe = []observer{lookFields, secrets}
 	return s
 }
 
@@ -147,54 +178,40 @@ func New(h *record.Header) *Session {
 func (s *Session) Add(e *record.Entry) {
 	s.Entries++
 	s.T = max(s.T, e.T)
-	s.framing.Entry(e)
+	s.checkMissing(e)
 	switch {
 	case e.Note != nil:
+		s.framing.Entry(e)
 		s.note(e)
 	case e.From == record.Stderr:
 		s.stderr(e)
 	case e.Part:
+		s.framing.Entry(e)
 		s.part(e)
 	default:
-		if len(e.Supersedes) > 0 {
-			s.half[e.From] = nil
+		res, spans := e.Scan(&s.spans)
+		s.framing.EntryScanned(e, res)
+		s.parts[e.From] = nil // e holds them again, or their end is lost
+		s.rec = Record{Entry: e, Body: e.Body, Size: int64(len(e.Body)), JSON: res.JSON, spans: spans}
+		if !s.another(&s.rec) {
+			s.record(&s.rec)
 		}
-		s.record(&Record{Entry: e, Body: e.Body, Size: int64(len(e.Body))})
 	}
 }
 
-// part remembers the beginning of a record that comes in pieces.
-func (s *Session) part(e *record.Entry) {
-	h := s.half[e.From]
-	if h == nil {
-		h = &Half{Moment: Moment{e.N, e.T, "half"}}
-		s.half[e.From] = h
-	}
-	if room := 64<<10 - len(h.prefix); room > 0 {
-		h.prefix = append(h.prefix, e.Body[:min(room, len(e.Body))]...)
-	}
-	h.Bytes += int64(len(e.Body))
-	if !e.Last {
-		return
-	}
-	s.half[e.From] = nil
-	if s.gapped[e.From] { // its beginning is lost
-		s.gapped[e.From] = false
-		return
-	}
-	s.record(&Record{Entry: e, Body: h.prefix, Size: h.Bytes, Cut: h.Bytes > int64(len(h.prefix))})
-}
-
+// record takes a whole record of the protocol, or the digest of one.
 func (s *Session) record(r *Record) {
-	s.gapped[r.From] = false
-	r.Head = rpc.Look(r.From.String(), r.Body)
-	kind := r.Kind
-	if kind == "" {
-		kind = "not a record"
+	switch {
+	case r.JSON && r.From == record.Agent && r.lookUpdate():
+	case r.JSON:
+		r.Head = rpc.LookAt(r.From.String(), r.Body, r.spans)
+	case r.From == record.Agent:
+		s.behindJunk(r)
 	}
-	s.Last[r.From] = s.moment(r.Entry, kind)
-	s.volumes.count(r)
-	if s.VersionFrom != "header" && r.From == record.Agent && !r.Cut {
+	r.kind = s.kinds.of(r)
+	s.crossed(r)
+	s.figures.count(r)
+	if s.VersionFrom != "header" && r.From == record.Agent && r.JSON && !r.Cut {
 		s.guessVersion(r)
 	}
 	if r.From == record.Client {
@@ -207,93 +224,68 @@ func (s *Session) record(r *Record) {
 	}
 }
 
+// crossed notes that the record is the latest of its stream.
+func (s *Session) crossed(r *Record) {
+	last := &s.latest[r.From]
+	last.N, last.T, last.Kind = r.N, r.T, r.kind.name
+	s.Last[r.From] = last
+}
+
+// behindJunk takes the record that something else stands before on its line: pi did write it, though its readers miss it.
+func (s *Session) behindJunk(r *Record) {
+	at := record.BehindJunk(r.Body)
+	if at == 0 || r.Cut {
+		return
+	}
+	r.Body = r.Body[at:]
+	res := scan.ScanMembers(r.Body, &s.spans)
+	r.spans, r.JSON = &s.spans, res.JSON
+	r.Head = rpc.LookAt(r.From.String(), r.Body, r.spans)
+}
+
 func (s *Session) guessVersion(r *Record) {
+	if r.kind.guessed >= guessLooks {
+		return
+	}
+	r.kind.guessed++
 	s.guess.See("agent", r.Body)
-	if v, _, _, evidence := s.guess.Version(); evidence != "" && !v.IsZero() {
+	if v, _, _, evidence := s.guess.Version(); evidence != "" && !v.IsZero() && (v != s.Version || s.VersionFrom != "guess") {
 		s.Version, s.VersionFrom = v, "guess"
+		s.traits = traitsOf(s.voc, v)
 	}
 }
+
+// guessLooks is how many records of a kind tell something of the version.
+const guessLooks = 8
 
 func (s *Session) fromClient(r *Record) {
 	switch {
 	case r.Type == "extension_ui_response":
 		s.answered(r)
-	case isJSON(r.Body): // what is no object is answered as a command without type
+	case r.JSON: // what is no object is answered as a command without type
 		s.command(r)
 	default:
-		s.Bad = append(s.Bad, &BadLine{Moment: Moment{r.N, r.T, "not a record"}})
+		s.badLine(r)
 	}
 }
 
-// isJSON tells whether a record is JSON for pi, which takes U+FFFD for what is not UTF-8; of a record that is not all
-// there the beginning decides.
-func isJSON(body []byte) bool {
-	r := scan.Scan(body)
-	return r.JSON || r.Object && r.ErrAt >= len(body)
-}
-
 func (s *Session) fromAgent(r *Record) {
-	s.ready = true
+	if s.ready == nil {
+		s.ready = r.at()
+	}
 	switch r.Type {
 	case "response":
 		s.response(r)
 	case "extension_ui_request":
 		s.asked(r)
 	case "":
+		if !r.JSON && r.EOL != "" { // what it was to be is not known; the beginning of a last record is no matter
+			s.darken("a line that is no record")
+			s.pairs.doubt()
+			s.asks.forget()
+		}
 	default:
 		s.event(r)
-	}
-}
-
-func (s *Session) stderr(e *record.Entry) {
-	text := e.Body[:min(len(e.Body), maxKept)]
-	s.LastErr = append(s.LastErr, Line{Moment{e.N, e.T, "stderr"}, string(text)})
-	if len(s.LastErr) > 20 {
-		s.LastErr = append(s.LastErr[:0], s.LastErr[1:]...)
-	}
-	s.volumes.count(&Record{Entry: e, Size: int64(len(e.Body))})
-}
-
-func (s *Session) note(e *record.Entry) {
-	n := e.Note
-	at := &Moment{e.N, e.T, n.Kind}
-	switch n.Kind {
-	case "eof":
-		s.EOF[e.From] = at
-	case "closed":
-		s.Closed[e.From] = at
-	case "signal":
-		at.Kind = n.Signal
-		s.Signals = append(s.Signals, Signal{*at, n.To})
-	case "stall":
-		s.stall(e)
-	case "gap":
-		for name, bytes := range n.Lost {
-			s.Lost += bytes
-			if stream, ok := record.ParseStream(name); ok {
-				s.gapped[stream] = true
-				s.half[stream] = nil
-			}
-		}
-		s.pairs.doubt()
-	case "exit":
-		s.Exit = &Exit{Moment: *at, Signal: n.Signal, Error: n.Error}
-		if n.Code != nil {
-			s.Exit.Code = *n.Code
-		}
-	}
-}
-
-func (s *Session) stall(e *record.Entry) {
-	st := s.stalled[e.From]
-	if st == nil {
-		st = &Stall{Stream: e.From, Since: e.Note.Since, Bytes: e.Note.Bytes, N: e.N}
-		s.stalled[e.From] = st
-		s.Stalls = append(s.Stalls, st)
-	}
-	if e.Note.For > 0 {
-		st.For = e.Note.For
-		s.stalled[e.From] = nil
 	}
 }
 
@@ -304,9 +296,5 @@ func (s *Session) End(whole bool) {
 	}
 	s.Ended, s.Cut = true, !whole
 	s.framing.Finish()
-	s.conclude()
-}
-
-func (s *Session) moment(e *record.Entry, kind string) *Moment {
-	return &Moment{e.N, e.T, kind}
+	s.conclude(&s.findings, s.T)
 }

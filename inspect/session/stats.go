@@ -1,99 +1,42 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"pitap/record"
 )
 
-// volumes counts records and bytes as they come.
-type volumes struct {
-	kinds map[kindKey]*KindVolume
-	sizes [3]sizes // by stream, from client on
-}
-
-type kindKey struct {
-	from record.Stream
-	kind string
-}
-
-// maxKinds bounds the kinds that are told apart; hostile traffic could have any number.
-const maxKinds = 500
-
-// KindVolume is how much there was of one kind of record.
-type KindVolume struct {
-	From    string `json:"from"`
-	Kind    string `json:"kind"`
-	Records int64  `json:"records"`
-	Bytes   int64  `json:"bytes"`
-	Largest int64  `json:"largest"`
-}
-
-// sizes is a histogram of record sizes by powers of two.
-type sizes [40]int64
-
-func (v *volumes) count(r *Record) {
-	if v.kinds == nil {
-		v.kinds = map[kindKey]*KindVolume{}
-	}
-	kind := r.Kind
-	switch {
-	case r.From == record.Stderr:
-		kind = "line"
-	case kind == "":
-		kind = "not a record"
-	}
-	key := kindKey{r.From, kind}
-	k := v.kinds[key]
-	if k == nil {
-		if len(v.kinds) >= maxKinds {
-			key.kind = "others"
-			k = v.kinds[key]
-		}
-		if k == nil {
-			k = &KindVolume{From: r.From.String(), Kind: key.kind}
-			v.kinds[key] = k
-		}
-	}
-	size := r.Size + int64(len(r.EOL))
-	k.Records++
-	k.Bytes += size
-	k.Largest = max(k.Largest, size)
-	bucket := 0
-	for n := size; n > 1 && bucket < len(sizes{})-1; n >>= 1 {
-		bucket++
-	}
-	v.sizes[r.From-record.Client][bucket]++
-}
-
 // Stats are the figures of a session. Times are nanoseconds.
 type Stats struct {
-	Duration  int64        `json:"duration_ns"`
-	Entries   int64        `json:"entries"`
-	Lost      int64        `json:"lost_bytes,omitempty"`
-	Version   string       `json:"version"`
-	From      string       `json:"version_from"`
-	Kinds     []KindVolume `json:"kinds"`     // most bytes first
-	Latencies []Latency    `json:"latencies"` // by command
-	Slowest   []Slow       `json:"slowest"`
-	Runs      []RunStats   `json:"runs"`
-	Tools     []ToolStats  `json:"tools"` // most time first
-	Stalls    []StallStats `json:"stalls"`
-	Usage     UsageStats   `json:"usage"`
+	Duration int64        `json:"duration_ns"`
+	Entries  int64        `json:"entries"`
+	Lost     int64        `json:"lost_bytes,omitempty"`
+	Version  string       `json:"version"`
+	From     string       `json:"version_from"`
+	Kinds    []KindVolume `json:"kinds"`    // most bytes first
+	Commands []Latency    `json:"commands"` // by name
+	Slowest  []Slow       `json:"slowest"`
+	RunCount int          `json:"run_count"`
+	Runs     []RunStats   `json:"runs"`  // of very many the latest
+	Tools    []ToolStats  `json:"tools"` // most time first
+	Stalls   []StallStats `json:"stalls"`
+	Usage    UsageStats   `json:"usage"`
 	// Sizes counts records by size: element i those of at least 2^i and less than 2^(i+1) bytes.
 	Sizes map[string][]int64 `json:"sizes"`
 }
 
-// Latency is how long the responses of one command took.
+// Latency is how long the responses to one command took. With very many of them the percentiles are those of a sample.
 type Latency struct {
 	Command string `json:"command"`
-	Count   int    `json:"count"`
+	Count   int    `json:"answered"`
 	Open    int    `json:"open"` // without response
 	Failed  int    `json:"failed"`
 	P50     int64  `json:"p50_ns"`
 	P90     int64  `json:"p90_ns"`
 	P99     int64  `json:"p99_ns"`
 	Max     int64  `json:"max_ns"`
+	Slowest int64  `json:"slowest"` // number of the entry of the slowest one
 }
 
 // Slow is one of the slowest commands.
@@ -105,27 +48,28 @@ type Slow struct {
 
 // RunStats are the figures of one run.
 type RunStats struct {
-	N          int64   `json:"n"`
-	Start      int64   `json:"start_ns"`
-	Took       int64   `json:"took_ns"` // 0 when it did not settle
-	Turns      int     `json:"turns"`
-	Tools      int     `json:"tools"`
-	Retries    int     `json:"retries"`
-	FirstDelta int64   `json:"first_delta_ns"` // from the prompt; 0 when there was none
-	Rate       float64 `json:"tokens_per_s"`   // of the longest answer
-	Usage      UsageStats
-	Aborted    bool   `json:"aborted,omitempty"`
-	Broken     string `json:"broken,omitempty"`
+	N          int64      `json:"n"`
+	Start      int64      `json:"start_ns"`
+	Took       int64      `json:"took_ns"` // 0 when it did not settle
+	Turns      int        `json:"turns"`
+	Tools      int        `json:"tools"`
+	Retries    int        `json:"retries"`
+	FirstDelta int64      `json:"first_delta_ns"` // from the prompt; 0 when there was none
+	Rate       float64    `json:"tokens_per_s"`   // of the longest answer
+	Usage      UsageStats `json:"usage"`
+	Aborted    bool       `json:"aborted,omitempty"`
+	Broken     string     `json:"broken,omitempty"`
 }
 
 // ToolStats are the figures of one tool.
 type ToolStats struct {
-	Name   string `json:"name"`
-	Calls  int    `json:"calls"`
-	Failed int    `json:"failed"`
-	Open   int    `json:"open"`
-	Took   int64  `json:"took_ns"`
-	Max    int64  `json:"max_ns"`
+	Name    string `json:"name"`
+	Calls   int    `json:"calls"`
+	Failed  int    `json:"failed"`
+	Open    int    `json:"open"`
+	Took    int64  `json:"took_ns"`
+	Max     int64  `json:"max_ns"`
+	Slowest int64  `json:"slowest"` // number of the entry of the slowest call
 }
 
 // StallStats is one stall.
@@ -145,36 +89,34 @@ type UsageStats struct {
 	Cost       float64 `json:"cost"`
 }
 
-// Stats gives the figures so far.
+// Stats gives the figures of what was added so far.
 func (s *Session) Stats() *Stats {
-	st := &Stats{Duration: s.T, Entries: s.Entries, Lost: s.Lost, Version: s.Version.String(), From: s.VersionFrom, Sizes: map[string][]int64{}}
-	for _, k := range s.volumes.kinds {
-		st.Kinds = append(st.Kinds, *k)
+	st := &Stats{Duration: s.T, Entries: s.Entries, Lost: s.Lost, Version: s.Version.String(), From: s.VersionFrom,
+		Kinds: []KindVolume{}, Commands: []Latency{}, Slowest: slices.Clone(s.figures.slowest), RunCount: s.figures.runs,
+		Runs: []RunStats{}, Tools: []ToolStats{}, Stalls: []StallStats{}, Usage: UsageStats(s.figures.usage), Sizes: map[string][]int64{}}
+	for _, k := range s.kinds.list {
+		if k.Records > 0 {
+			st.Kinds = append(st.Kinds, k.KindVolume)
+		}
 	}
 	slices.SortFunc(st.Kinds, func(a, b KindVolume) int {
-		if a.Bytes != b.Bytes {
-			return int(min(1, max(-1, b.Bytes-a.Bytes)))
-		}
-		return compareStrings(a.From+a.Kind, b.From+b.Kind)
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.From, b.From), cmp.Compare(a.Kind, b.Kind))
 	})
-	for i, sizes := range s.volumes.sizes {
-		last := 0
-		for j, n := range sizes {
-			if n > 0 {
-				last = j + 1
-			}
+	for i, sizes := range s.figures.sizes {
+		last := len(sizes)
+		for last > 0 && sizes[last-1] == 0 {
+			last--
 		}
 		st.Sizes[(record.Client + record.Stream(i)).String()] = slices.Clone(sizes[:last])
 	}
-	s.latencies(st)
-	var total Usage
-	for _, r := range s.Runs {
-		rs, u := r.stats()
-		total.Add(u)
-		st.Runs = append(st.Runs, rs)
+	for _, l := range s.figures.commands {
+		st.Commands = append(st.Commands, l.percentiles())
 	}
-	st.Usage = UsageStats(total)
-	s.toolStats(st)
+	slices.SortFunc(st.Commands, func(a, b Latency) int { return cmp.Compare(a.Command, b.Command) })
+	for _, r := range s.Runs {
+		st.Runs = append(st.Runs, r.stats())
+	}
+	st.Tools = s.toolStats()
 	for _, stall := range s.Stalls {
 		took := stall.For
 		if took == 0 {
@@ -185,115 +127,44 @@ func (s *Session) Stats() *Stats {
 	return st
 }
 
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+func (l *latency) percentiles() Latency {
+	out := l.Latency
+	if len(l.sample) > 0 {
+		all := slices.Clone(l.sample)
+		slices.Sort(all)
+		at := func(q float64) int64 { return all[int(q*float64(len(all)-1)+0.5)] }
+		out.P50, out.P90, out.P99 = at(.5), at(.9), at(.99)
 	}
-	return 0
+	return out
 }
 
-func (s *Session) latencies(st *Stats) {
-	by := map[string]*Latency{}
-	took := map[string][]int64{}
-	var order []string
-	for _, c := range s.Commands {
-		name := c.words()
-		l := by[name]
-		if l == nil {
-			if len(by) >= maxKinds {
-				continue
-			}
-			l = &Latency{Command: name}
-			by[name] = l
-			order = append(order, name)
-		}
-		ns, ok := c.Latency()
-		if !ok {
-			l.Open++
-			continue
-		}
-		l.Count++
-		if !c.Success {
-			l.Failed++
-		}
-		took[name] = append(took[name], ns)
-		st.Slowest = append(st.Slowest, Slow{c.N, name, ns})
-	}
-	for _, name := range order {
-		l := by[name]
-		if all := took[name]; len(all) > 0 {
-			slices.Sort(all)
-			at := func(q float64) int64 { return all[int(q*float64(len(all)-1)+0.5)] }
-			l.P50, l.P90, l.P99, l.Max = at(.5), at(.9), at(.99), all[len(all)-1]
-		}
-		st.Latencies = append(st.Latencies, *l)
-	}
-	slices.SortFunc(st.Latencies, func(a, b Latency) int { return compareStrings(a.Command, b.Command) })
-	slices.SortStableFunc(st.Slowest, func(a, b Slow) int { return int(min(1, max(-1, b.Took-a.Took))) })
-	st.Slowest = st.Slowest[:min(10, len(st.Slowest))]
-}
-
-func (r *Run) stats() (RunStats, Usage) {
-	rs := RunStats{N: r.Start.N, Start: r.Start.T, Turns: len(r.Turns), Retries: r.Retries, Aborted: r.Aborted, Broken: r.Broken}
+func (r *Run) stats() RunStats {
+	rs := RunStats{N: r.Start.N, Start: r.Start.T, Turns: r.turns, Tools: r.calls, Retries: r.Retries, Rate: r.rate,
+		Usage: UsageStats(r.usage), Aborted: r.Aborted, Broken: r.Broken}
 	if r.Settled != nil {
 		rs.Took = r.Settled.T - r.Start.T
 	}
-	asked := r.Start.T
-	if r.Prompt != nil {
-		asked = r.Prompt.T
+	if r.first != nil {
+		rs.FirstDelta = r.first.T - r.asked()
 	}
-	var total Usage
-	var most int64
-	for _, t := range r.Turns {
-		rs.Tools += len(t.Tools)
-		for _, m := range t.Messages {
-			if m.First != nil && rs.FirstDelta == 0 {
-				rs.FirstDelta = m.First.T - asked
-			}
-			if m.Role == "assistant" {
-				total.Add(m.Usage)
-			}
-			if m.Usage.Output > most {
-				most, rs.Rate = m.Usage.Output, m.Rate()
-			}
-		}
-	}
-	rs.Usage = UsageStats(total)
-	return rs, total
+	return rs
 }
 
-func (s *Session) toolStats(st *Stats) {
-	by := map[string]*ToolStats{}
-	for _, t := range s.Tools {
-		ts := by[t.Name]
-		if ts == nil {
-			if len(by) >= maxKinds {
-				continue
-			}
-			ts = &ToolStats{Name: t.Name}
-			by[t.Name] = ts
-		}
-		ts.Calls++
-		if t.End == nil {
-			ts.Open++
-			continue
-		}
-		if t.Failed {
-			ts.Failed++
-		}
-		ts.Took += t.End.T - t.Start.T
-		ts.Max = max(ts.Max, t.End.T-t.Start.T)
+// asked is when the run was asked for: when its prompt was sent, or by itself.
+func (r *Run) asked() int64 {
+	if r.Prompt != nil {
+		return r.Prompt.T
 	}
-	for _, ts := range by {
-		st.Tools = append(st.Tools, *ts)
+	return r.Start.T
+}
+
+func (s *Session) toolStats() []ToolStats {
+	list := []ToolStats{}
+	for _, ts := range s.figures.tools {
+		list = append(list, ts.ToolStats)
 	}
-	slices.SortFunc(st.Tools, func(a, b ToolStats) int {
-		if a.Took != b.Took {
-			return int(min(1, max(-1, b.Took-a.Took)))
-		}
-		return compareStrings(a.Name, b.Name)
+	slices.SortFunc(list, func(a, b ToolStats) int {
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Name, b.Name))
 	})
+	return list
 }

@@ -37,6 +37,9 @@ func (st *Stats) WriteText(w io.Writer, p text.Palette, width int) error {
 	return nil
 }
 
+// maxRows bounds a table.
+const maxRows = 40
+
 func newTable(p text.Palette, width int, columns ...text.Column) *text.Table {
 	return &text.Table{Columns: columns, Width: width, Title: p.Dim}
 }
@@ -49,7 +52,7 @@ func (st *Stats) kindTable(p text.Palette, width int) (string, *text.Table) {
 	}
 	t := newTable(p, width, text.Column{Title: "from"}, right("records"), right("bytes"), right("largest"), text.Column{Title: "kind"})
 	for i, k := range st.Kinds {
-		if i == 40 {
+		if i == maxRows {
 			t.AddText("", "", "", "", fmt.Sprintf("and %d more kinds", len(st.Kinds)-i))
 			break
 		}
@@ -59,12 +62,20 @@ func (st *Stats) kindTable(p text.Palette, width int) (string, *text.Table) {
 }
 
 func (st *Stats) latencyTable(p text.Palette, width int) (string, *text.Table) {
-	if len(st.Latencies) == 0 {
+	if len(st.Commands) == 0 {
 		return "", nil
 	}
-	t := newTable(p, width, right("answered"), right("failed"), right("open"), right("p50"), right("p90"), right("p99"), right("max"), text.Column{Title: "command"})
-	for _, l := range st.Latencies {
-		t.AddText(fmt.Sprint(l.Count), blankZero(l.Failed), blankZero(l.Open), ago(l.P50), ago(l.P90), ago(l.P99), ago(l.Max), l.Command)
+	t := newTable(p, width, right("answered"), right("failed"), right("open"), right("p50"), right("p90"), right("p99"), right("max"), right("slowest"), text.Column{Title: "command"})
+	for i, l := range st.Commands {
+		if i == maxRows {
+			t.AddText("", "", "", "", "", "", "", "", fmt.Sprintf("and %d more", len(st.Commands)-i))
+			break
+		}
+		if l.Count == 0 {
+			t.AddText("0", "", blankZero(l.Open), "-", "-", "-", "-", "", l.Command)
+			continue
+		}
+		t.AddText(text.Count(int64(l.Count)), blankZero(l.Failed), blankZero(l.Open), ago(l.P50), ago(l.P90), ago(l.P99), ago(l.Max), fmt.Sprintf("#%d", l.Slowest), l.Command)
 	}
 	return "latency of responses", t
 }
@@ -85,32 +96,41 @@ func (st *Stats) runTable(p text.Palette, width int) (string, *text.Table) {
 		return "", nil
 	}
 	t := newTable(p, width, right("entry"), right("start"), right("took"), right("turns"), right("tools"), right("first delta"), right("tokens/s"), right("in"), right("out"), right("cost"), text.Column{Title: ""})
-	for _, r := range st.Runs {
-		took, state := ago(r.Took), ""
-		switch {
-		case r.Broken != "":
-			took, state = "-", r.Broken
-		case r.Took == 0:
-			took, state = "-", "not settled"
-		case r.Aborted:
-			state = "aborted"
-		}
-		if r.Retries > 0 {
-			state += fmt.Sprintf(" %d retries", r.Retries)
-		}
-		first, rate, cost := "-", "-", "-"
-		if r.FirstDelta > 0 {
-			first = ago(r.FirstDelta)
-		}
-		if r.Rate > 0 {
-			rate = fmt.Sprintf("%.0f", r.Rate)
-		}
-		if r.Usage.Cost > 0 {
-			cost = fmt.Sprintf("$%.4f", r.Usage.Cost)
-		}
-		t.AddText(fmt.Sprintf("#%d", r.N), text.Since(r.Start), took, fmt.Sprint(r.Turns), blankZero(r.Tools), first, rate, text.Count(r.Usage.Input), text.Count(r.Usage.Output), cost, state)
+	skip := max(0, len(st.Runs)-maxRows)
+	for _, r := range st.Runs[skip:] {
+		t.AddText(r.row()...)
+	}
+	if left := st.RunCount - min(len(st.Runs), maxRows); left > 0 {
+		return fmt.Sprintf("the last %d of %s runs", len(st.Runs)-skip, text.Count(int64(st.RunCount))), t
 	}
 	return "runs", t
+}
+
+// row is the run's line in the table.
+func (r *RunStats) row() []string {
+	took, state := ago(r.Took), ""
+	switch {
+	case r.Broken != "":
+		took, state = "-", r.Broken
+	case r.Took == 0:
+		took, state = "-", "not settled"
+	case r.Aborted:
+		state = "aborted"
+	}
+	if r.Retries > 0 {
+		state += fmt.Sprintf(" %d retries", r.Retries)
+	}
+	first, rate, cost := "-", "-", "-"
+	if r.FirstDelta > 0 {
+		first = ago(r.FirstDelta)
+	}
+	if r.Rate > 0 {
+		rate = fmt.Sprintf("%.0f", r.Rate)
+	}
+	if r.Usage.Cost > 0 {
+		cost = fmt.Sprintf("$%.4f", r.Usage.Cost)
+	}
+	return []string{fmt.Sprintf("#%d", r.N), text.Since(r.Start), took, fmt.Sprint(r.Turns), blankZero(r.Tools), first, rate, text.Count(r.Usage.Input), text.Count(r.Usage.Output), cost, state}
 }
 
 func (st *Stats) toolTable(p text.Palette, width int) (string, *text.Table) {

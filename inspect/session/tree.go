@@ -33,7 +33,7 @@ func (o *treeWriter) line(depth int, format string, args ...any) {
 }
 
 func (o *treeWriter) run(i int, r *Run) {
-	stats, usage := r.stats()
+	stats, usage := r.stats(), r.usage
 	state := ""
 	switch {
 	case r.Broken != "":
@@ -53,6 +53,9 @@ func (o *treeWriter) run(i int, r *Run) {
 		head += fmt.Sprintf("  %d retries", r.Retries)
 	}
 	o.line(0, "%s%s", o.p.Bold(head), usageWords(usage))
+	if r.dropped {
+		o.line(1, "%d turns, not all of which are listed", r.turns)
+	}
 	for j, t := range r.Turns {
 		took := "open"
 		if t.End != nil {

@@ -13,84 +13,91 @@ func (s *Session) Why(t int64) string {
 	if s.Ended || s.Exit != nil {
 		return s.ending()
 	}
+	t = max(t, s.T)
 	open := s.Open(t)
-	if len(open) == 0 {
-		return s.idle(t)
+	switch {
+	case len(open) > 0:
+		return s.waiting(open, t) + s.said(t)
+	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
+		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t))
 	}
+	return "Nothing is open: the agent waits for the client's next command." + s.said(t)
+}
+
+// waiting says what is open at t.
+func (s *Session) waiting(open []Waiting, t int64) string {
 	first := open[0]
-	out := fmt.Sprintf("%s, for %s.", first.Words, ago(t-first.Since))
+	out := first.said(t) + "."
+	if first.Then != "" {
+		out += " " + first.Then
+	}
 	var rest []string
 	for _, w := range open[1:] {
-		rest = append(rest, fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)))
+		rest = append(rest, w.said(t))
 	}
 	if len(rest) > 0 {
-		out += " Behind it: " + join(rest) + "."
+		out += " Behind that, " + join(rest) + "."
 	}
-	return capital(out + s.crossed(t))
+	return capital(out)
 }
 
-// idle is a session in which nothing is open.
-func (s *Session) idle(t int64) string {
-	if s.Last[record.Client] == nil && s.Last[record.Agent] == nil {
-		return fmt.Sprintf("Nothing was said yet, for %s: the client has sent no command.", ago(t))
-	}
-	return "Nothing is open: the agent waits for the client's next command." + s.crossed(t)
-}
+// said is what is open, with its age at t.
+func (w *Waiting) said(t int64) string { return fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)) }
 
-// crossed says what crossed last in each direction.
-func (s *Session) crossed(t int64) string {
-	out := ""
-	for _, side := range []struct {
-		stream record.Stream
-		name   string
-	}{{record.Client, "client"}, {record.Agent, "agent"}} {
-		if m := s.Last[side.stream]; m != nil {
-			out += fmt.Sprintf(" The %s last sent %s (entry %d), %s ago.", side.name, m.Kind, m.N, ago(t-m.T))
-		} else {
-			out += fmt.Sprintf(" The %s has sent nothing.", side.name)
+// said says what crossed last in each direction.
+func (s *Session) said(t int64) string {
+	side := func(stream record.Stream, name, verb string) string {
+		if m := s.Last[stream]; m != nil {
+			return fmt.Sprintf("the %s last %s %s (entry %d), %s ago", name, verb, clip(m.Kind, 60), m.N, ago(t-m.T))
 		}
+		return fmt.Sprintf("the %s has %s nothing", name, verb)
 	}
-	return out
+	return " " + capital(side(record.Client, "client", "sent")) + "; " + side(record.Agent, "agent", "sent") + "."
 }
 
 // ending says how a session ended.
 func (s *Session) ending() string {
-	if s.Exit == nil {
-		end := "The capture ends here without the agent's exit: pitap was killed, or the machine stopped."
-		if open := s.Open(s.T); len(open) > 0 {
-			end += " At that time " + open[0].Words + "."
-		}
-		return end + s.crossed(s.T)
-	}
 	e := s.Exit
+	if e == nil {
+		end := "The recording stops here without the agent's exit: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
+		if open := s.Open(s.T); len(open) > 0 {
+			end += " Then: " + lower(s.waiting(open, s.T))
+		} else {
+			end += " Nothing was open."
+		}
+		return end + s.said(s.T)
+	}
 	if e.Error != "" {
-		return fmt.Sprintf("The agent could not be started: %s (status %d).", e.Error, e.Code)
+		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
 	}
 	out := fmt.Sprintf("The agent %s, %s after the start%s.", e.words(), ago(e.T), s.cause())
-	if work := s.underWay(); len(work) > 0 {
-		out += " Open was then: " + join(work) + "."
-		if w := s.waitedFor(); w != "" {
-			out += " " + capital(w) + "."
-		}
-	} else {
-		out += " Nothing was open."
-	}
-	for _, d := range s.Dialogs {
-		if d.Open(e.T) {
-			out += fmt.Sprintf(" Dialog %s had no answer.", d.words())
-		}
-	}
-	if n := len(s.LastErr); n > 0 && (e.Code != 0 || e.Signal != "") && e.T-s.LastErr[n-1].T <= stderrNear {
-		out += fmt.Sprintf(" Last on stderr: %s", clip(strings.TrimSpace(s.LastErr[n-1].Text), 200))
+	out += s.openThen()
+	if lines, best := s.lastWords(); len(lines) > 0 {
+		out += fmt.Sprintf(" On stderr it said: %s", clip(trimLine(lines[best].Text), 200))
 	}
 	return out
 }
 
-// waitedFor names what was waited for longest when the session ended, if that explains the end.
-func (s *Session) waitedFor() string {
-	for _, w := range s.Open(s.stop()) {
-		if w.rank < 7 && s.stop()-w.Since > 50_000_000 {
-			return fmt.Sprintf("then %s, for %s", w.Words, ago(s.stop()-w.Since))
+// openThen says what was open when the session ended.
+func (s *Session) openThen() string {
+	stop := s.stop(s.Exit.T)
+	open := s.Open(stop)
+	held := s.heldReader(stop)
+	switch {
+	case len(open) > 0:
+		return held + " Open was then: " + lower(s.waiting(open, stop))
+	case held != "":
+		return held
+	}
+	return " Nothing was open."
+}
+
+// heldReader tells of a client that did not read until shortly before the end.
+func (s *Session) heldReader(stop int64) string {
+	for i := len(s.Stalls) - 1; i >= 0; i-- {
+		st := s.Stalls[i]
+		if st.Stream == record.Agent && st.For >= longStall && st.Since < stop && st.Since+st.For > stop {
+			return fmt.Sprintf(" The client had not read the agent's output for %s then.", ago(stop-st.Since))
 		}
 	}
 	return ""
@@ -99,26 +106,47 @@ func (s *Session) waitedFor() string {
 // cause says what made the agent end.
 func (s *Session) cause() string {
 	e := s.Exit
+	if s.diedOfLine() {
+		c := s.Commands[len(s.Commands)-1]
+		return fmt.Sprintf(", %s after the line of entry %d, which killed it", ago(e.T-c.T), c.N)
+	}
 	for i := len(s.Signals) - 1; i >= 0; i-- {
 		if sig := s.Signals[i]; deadly(sig.Kind) && sig.N < e.N {
 			return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
 		}
 	}
 	if c := s.Closed[record.Agent]; c != nil && e.Code != 0 {
-		return fmt.Sprintf(", %s after the client had closed its output (entry %d)", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
 	}
 	if c := s.EOF[record.Client]; c != nil && c.N < e.N {
 		return fmt.Sprintf(", %s after the client had closed its input (entry %d)", ago(e.T-c.T), c.N)
 	}
-	if e.Signal != "" {
-		return ", of a signal that did not come through pitap"
+	switch {
+	case e.Signal != "":
+		return ": a signal that did not come through pitap"
+	case e.Code == 143 || e.Code == 129:
+		return ", as pi does on a signal; it did not come through pitap"
 	}
 	return ", by itself"
 }
 
+func (s *Session) diedOfLine() bool {
+	var f findings
+	f.init()
+	return s.died(&f)
+}
+
 func capital(s string) string {
-	if s == "" {
+	if s == "" || s[0] >= 0x80 {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// lower is the inverse of capital: no sentence here begins with a name.
+func lower(s string) string {
+	if s == "" || s[0] >= 0x80 {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }

@@ -62,10 +62,15 @@ func look(from string, msg []byte) (head Head, end int) {
 			method = value
 		}
 	}
-	end = members.ObjectEnd()
+	head.name(h, from, typ, command, success, update, method)
+	return head, members.ObjectEnd()
+}
+
+// name fills in what the values of the members say; nil for those that are missing.
+func (head *Head) name(h *heads, from string, typ, command, success, update, method []byte) {
 	if from == "client" {
 		head.Type, head.Kind = h.client.find("", typ)
-		return head, end
+		return
 	}
 	head.Type, head.Kind = h.agent.find("", typ)
 	switch head.Type {
@@ -77,7 +82,6 @@ func look(from string, msg []byte) (head Head, end int) {
 	case uiRequest:
 		head.Sub, head.Kind = h.methods.find(uiRequest, method)
 	}
-	return head, end
 }
 
 // heads holds the texts of Head that the vocabulary has, so that Look need not make them.

@@ -115,6 +115,11 @@ func BenchmarkUnquote(b *testing.B) {
 	}
 }
 
+func BenchmarkScanMembers(b *testing.B) {
+	var m Spans
+	measure(b, func(r []byte) bool { return ScanMembers(r, &m).Valid })
+}
+
 func BenchmarkValueEnd(b *testing.B) {
 	line := []byte(`{"n":12345,"t":123456789012,"from":"agent"}`)
 	b.ReportAllocs()

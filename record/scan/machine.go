@@ -18,6 +18,7 @@ func (s *Scanner) run(b []byte) int {
 		depth = s.depth
 		top   = s.top
 		key   = s.key
+		spans = s.spans
 	)
 
 resume:
@@ -70,6 +71,9 @@ value:
 		goto out
 	}
 	c = b[i]
+	if depth == 1 && spans != nil && top&1 != 0 && !blank[c] {
+		spans.value(s.base + i)
+	}
 	switch kinds[c] {
 	case KindString:
 		i++
@@ -144,6 +148,9 @@ member:
 	}
 	i++
 	key = true
+	if depth == 1 && spans != nil {
+		spans.key(s.base + i)
+	}
 	goto str
 
 wantKey:
@@ -157,6 +164,9 @@ wantKey:
 	}
 	i++
 	key = true
+	if depth == 1 && spans != nil {
+		spans.key(s.base + i)
+	}
 	goto str
 
 colon:
@@ -174,6 +184,9 @@ colon:
 after:
 	if depth == 0 {
 		goto done
+	}
+	if depth == 1 && spans != nil {
+		spans.valueEnd(s.base + i)
 	}
 	st = stAfter
 	if i >= len(b) {
@@ -240,10 +253,14 @@ stop:
 	c = b[i]
 	switch {
 	case c == '"':
-		i++
 		if key {
+			if depth == 1 && spans != nil {
+				spans.keyEnd(s.base + i)
+			}
+			i++
 			goto colon
 		}
+		i++
 		goto after
 	case c == '\\':
 		i++

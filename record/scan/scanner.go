@@ -15,6 +15,7 @@ type Scanner struct {
 	kind  Kind
 	marks Marks
 	word  string // stWord: true, false or null
+	spans *Spans // nil, or where members of the outermost object are noted
 
 	base   int         // offset of the next byte in the record
 	errAt  int         // in stBad: where JSON ended
@@ -113,6 +114,9 @@ func (s *Scanner) Result() Result {
 // First returns the offset in the record at which a mark was seen first, -1 when it was not, or is Escaped. Of several
 // marks it is the first of any.
 func (s *Scanner) First(marks Marks) int {
+	if s.marks&marks == 0 && s.parts == 0 {
+		return -1
+	}
 	first := -1
 	for bit, at := range s.firsts {
 		if m := Marks(1 << bit); m&marks&s.marks != 0 && (first < 0 || at < first) {
