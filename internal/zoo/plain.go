@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -18,6 +20,11 @@ var bin string
 // Setup makes a folder in which the test binary has each of the names, and zoo. The caller removes it.
 func Setup(names ...string) (dir string, err error) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program built with -race takes a second to exit
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) { // as for a job in the background: what the tests start would ignore it, too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
