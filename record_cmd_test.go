@@ -77,6 +77,20 @@ func TestOutputFile(t *testing.T) {
 	}
 }
 
+// With --sync all is as without, only later.
+func TestSync(t *testing.T) {
+	t.Parallel()
+	f := behind(t)
+	f.flags = []string{"--sync"}
+	goOn := f.file("go")
+	s := f.start(zoo.Lines(3), zoo.Child(zoo.Await(goOn), zoo.Out("late\n")), zoo.Exit(3))
+	s.SendBytes([]byte("{}\n{}\n{}\n"))
+	s.Wait(3)
+	touch(t, goOn)
+	s.WaitForEnd()
+	f.captured().session(s)
+}
+
 // Flags behind the agent are the agent's, also without --.
 func TestFlagsOfTheAgent(t *testing.T) {
 	t.Parallel()

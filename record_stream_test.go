@@ -76,6 +76,34 @@ func TestAgentClosesItsStdin(t *testing.T) {
 	})
 }
 
+// An agent that never reads, and exits: the client's write fails, what was on the way is told.
+func TestAgentNeverReads(t *testing.T) {
+	bothAll(t, func(t *testing.T, f *front) {
+		goOn := f.file("go")
+		s := f.start(zoo.Out("ready\n"), zoo.Await(goOn), zoo.Exit(5))
+		s.Expect("")
+		sent := zoo.Random(7, 2<<20)
+		sending := s.SendInBackground(sent)
+		if f.recorded {
+			path := f.onlyCapture()
+			eventually(t, "a note of the stall", func() bool { return readNow(t, path).note(record.Client, "stall") != nil })
+		}
+		touch(t, goOn)
+		s.Wait(5)
+		if err := sending.Wait(); err == nil {
+			t.Error("all was written, and nobody read it")
+		}
+		c := f.captured()
+		if c == nil {
+			return
+		}
+		got, undelivered := c.bytes[record.Client], c.note(record.Client, "undelivered")
+		if !bytes.HasPrefix(sent, got) || undelivered == nil || undelivered.Note.Bytes == 0 || c.condition != "" {
+			t.Errorf("capture: %q, %d bytes of the client, note %+v of what was not delivered", c.condition, len(got), undelivered)
+		}
+	})
+}
+
 // The agent closes its output: the client sees the end at once, and the rest goes on.
 func TestAgentClosesItsOutputs(t *testing.T) {
 	bothAll(t, func(t *testing.T, f *front) {
