@@ -27,7 +27,7 @@ func sizes() []int {
 
 // Big records both ways: the first byte is there before the last was written, memory stays bounded, all is recorded.
 func TestCase13(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	for _, size := range sizes() {
@@ -61,14 +61,14 @@ func TestCase13(t *testing.T) {
 func bounded(t *testing.T, f *front, peak, limit int) {
 	t.Helper()
 	t.Logf("pitap took %d MiB", peak>>20)
-	if !raceEnabled && peak > limit<<20 {
+	if !zoo.Raced && peak > limit<<20 {
 		t.Errorf("pitap took %d MiB, more than %d", peak>>20, limit)
 	}
 }
 
 // Records that would make a parser recurse, or wait for an end that never comes.
 func TestDeepRecords(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	size := 64 << 20
@@ -97,7 +97,7 @@ func TestDeepRecords(t *testing.T) {
 
 // A flood while the client stalls, in both directions, on both kinds of connection.
 func TestFloodInBoundedMemory(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	for _, stdio := range []pitest.Stdio{pitest.Pipes, pitest.SocketPairs} {

@@ -102,7 +102,7 @@ func TestCase17(t *testing.T) {
 
 // A reader that is slow, then stops: back-pressure, no loss, and the capture does not wait.
 func TestCase05(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	both(t, func(t *testing.T, f *front) {
@@ -219,7 +219,7 @@ func TestCase14(t *testing.T) {
 		if c == nil {
 			return
 		}
-		if e := c.records(record.Agent)[0]; e.Form != record.Msg || string(e.Body)+"\n" != small || len(e.Cuts) < 5 {
+		if e := c.records(record.Agent)[0]; e.Form != record.Msg || string(e.Body)+"\n" != small {
 			t.Errorf("capture: first record %v %q with %d cuts", e.Form, e.Body, len(e.Cuts))
 		}
 	})
@@ -241,6 +241,9 @@ func TestCase15(t *testing.T) {
 		s.Finish(3)
 		c := f.captured()
 		c.session(s)
+		if c != nil && len(c.records(record.Agent)[0].Cuts) != 2 {
+			t.Errorf("capture: cuts of the first record: %v, want 2", c.records(record.Agent)[0].Cuts)
+		}
 		if c != nil && (len(c.records(record.Agent)) != 504 || len(c.records(record.Client)) != 504) {
 			t.Errorf("capture: %d records of the agent, %d of the client; want 504 each", len(c.records(record.Agent)), len(c.records(record.Client)))
 		}
@@ -249,7 +252,7 @@ func TestCase15(t *testing.T) {
 
 // Both pipes are full: a large command in one write, while the agent writes much before it reads.
 func TestCase23(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	bothAll(t, func(t *testing.T, f *front) {

@@ -57,7 +57,7 @@ func TestCase22(t *testing.T) {
 
 // A child of the agent's floods a client that reads slowly, long after the agent's exit.
 func TestFloodAfterExit(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	both(t, func(t *testing.T, f *front) {
@@ -122,7 +122,7 @@ func TestCopyIsInNoGroup(t *testing.T) {
 
 // pitap exits when the agent does, also when the child stays: its own part of the time is small.
 func TestExitIsNotDelayed(t *testing.T) {
-	if plainly(t) {
+	if zoo.Plainly(t) {
 		return
 	}
 	t.Parallel()

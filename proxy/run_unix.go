@@ -46,7 +46,9 @@ func Run(cfg Config) (Result, error) {
 	s.signals.started()
 	if err := s.pump(); err != nil {
 		s.agent.Kill()
-		return <-exited, err
+		result := <-exited
+		s.failed(err)
+		return result, err
 	}
 	for {
 		select {
