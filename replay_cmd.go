@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pitap/record"
 	"pitap/replay"
 )
 
@@ -31,6 +32,7 @@ type replaying struct {
 	fault  string
 	seed   uint64
 	quiet  bool
+	files  bool
 }
 
 // defaults takes what the environment says.
@@ -40,7 +42,7 @@ func (r *replaying) defaults(getenv func(string) string) error {
 		name string
 		to   any
 	}{{"WAIT", &r.wait}, {"SPEED", &r.speed}, {"MAX_GAP", &r.maxGap}, {"MATCH", &r.match}, {"IGNORE", &r.ignore},
-		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"FAULT", &r.fault}, {"SEED", &r.seed}, {"QUIET", &r.quiet}} {
+		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"FAULT", &r.fault}, {"SEED", &r.seed}, {"QUIET", &r.quiet}, {"FILES", &r.files}} {
 		text := getenv("PITAP_" + v.name)
 		if text == "" {
 			continue
@@ -97,6 +99,7 @@ func (r *replaying) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.report, "report", r.report, "write how it went to `FILE`, or into a folder, for pitap verdict")
 	f.StringVar(&r.fault, "fault", r.fault, "do to the client what agents rarely do: `NAME[=ARG]`; list names them")
 	f.Uint64Var(&r.seed, "seed", r.seed, "`NUMBER` that decides what a fault does at random")
+	f.BoolVar(&r.files, "files", r.files, "write the session's files, if the capture has them, to where they were")
 	f.BoolVar(&r.quiet, "quiet", r.quiet, "say nothing on stderr but what was recorded")
 }
 
@@ -135,13 +138,18 @@ func (t *tool) replay(r replaying) error {
 		return err
 	}
 	defer a.Script.Close()
+	if r.files {
+		if err := writeFiles(r.path, a); err != nil && !r.quiet {
+			t.complain(err)
+		}
+	}
 	a.In, a.Out, a.Stderr = plainReader{t.stdin}, t.stdout, t.stderr
 	if a.OnReport, err = t.reporter(r); err != nil {
 		return err
 	}
 	signals, gone, stop := watchProcess(t.stdout)
 	defer stop()
-	a.Signals, a.Gone = signals, gone
+	a.Signals, a.Gone, a.Unread = signals, gone, unread(t.stdout)
 	report, err := a.Run(context.Background())
 	if err != nil {
 		return err
@@ -150,6 +158,17 @@ func (t *tool) replay(r replaying) error {
 		return dieBy(report.Signal)
 	}
 	return statusError{status: report.Code}
+}
+
+// writeFiles writes the session's files out.
+func writeFiles(path string, a *replay.Agent) error {
+	c, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = replay.WriteFiles(c.Reader, a.Live, a.Map)
+	return err
 }
 
 // plainReader hides the file's Close: a read of stdin can't be interrupted, and the process ends anyway.
@@ -263,9 +282,16 @@ func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
 
 // writeWhole replaces a file: who reads it finds the old content or the new.
 func writeWhole(file string, content []byte) error {
-	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	if err := os.WriteFile(draft, content, 0o644); err != nil {
-		return err
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(file, content, 0o644) // a device, a pipe or a link stays what it is
 	}
-	return os.Rename(draft, file)
+	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
+	err := os.WriteFile(draft, content, 0o644)
+	if err == nil {
+		err = os.Rename(draft, file)
+	}
+	if err != nil {
+		os.Remove(draft)
+	}
+	return err
 }

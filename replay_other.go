@@ -37,3 +37,13 @@ func dieBy(string) error { return statusError{status: statusNo} }
 
 // inGroup has a command killed when its time is over; what it started may stay.
 func inGroup(*exec.Cmd) {}
+
+// processRuns tells whether there is a process of that number.
+func processRuns(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	p.Release()
+	return true
+}

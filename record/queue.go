@@ -10,7 +10,8 @@ const (
 	queueSize  = 16 << 20
 	queueSpare = 64 << 10 // kept free for notes, which say what happened
 	itemHead   = 16       // kind and stream, length, t
-	slowest    = 1 << 20  // bytes a second: forwarding is never slowed below
+	slowest    = 1 << 20  // bytes a second: on average forwarding is never slowed below
+	mostCredit = time.Second
 )
 
 type itemKind uint8
@@ -33,9 +34,10 @@ type queue struct {
 	head    int // where the next item goes
 	tail    int // the oldest item
 	used    int
-	idle    int  // the recorder waits for wake, which comes when this much is used; 0: it doesn't wait
-	waiting int  // puts that wait for space
-	losing  bool // a gap is open: nothing is taken until the ring is half empty
+	idle    int           // the recorder waits for wake, which comes when this much is used; 0: it doesn't wait
+	waiting int           // puts that wait for space
+	credit  time.Duration // what the bytes so far came sooner than at the slowest rate
+	losing  bool          // a gap is open: nothing is taken until the ring is half empty
 	lost    [streamCount]loss
 	closed  bool // no put any more
 	wake    chan struct{}
@@ -61,6 +63,7 @@ func (q *queue) put(from Stream, p []byte) (t int64) {
 		q.losing = true
 		q.lost[from].add(p)
 	} else if len(p) > 0 {
+		q.credit = min(mostCredit, q.credit+worth(len(p)))
 		q.add(itemBytes, from, t, p)
 	}
 	q.mu.Unlock()
@@ -136,10 +139,16 @@ func (q *queue) fits(n, spare int) bool {
 	return q.used+need+spare <= len(q.buf)
 }
 
-// wait gives the recorder the time that n bytes take at the slowest rate to make room for them.
+// worth is how long n bytes take at the slowest rate.
+func worth(n int) time.Duration { return time.Duration(n) * time.Second / slowest }
+
+// wait gives the recorder the time that n bytes take at the slowest rate to make room for them, and what bytes before
+// them did not need of theirs.
 func (q *queue) wait(n int) {
-	deadline := time.NewTimer(time.Duration(n) * time.Second / slowest)
+	began := time.Now()
+	deadline := time.NewTimer(worth(n) + q.credit)
 	defer deadline.Stop()
+	defer func() { q.credit = max(0, q.credit-time.Since(began)) }()
 	q.waiting++
 	defer func() { q.waiting-- }()
 	for !q.fits(n, queueSpare) && !q.closed {

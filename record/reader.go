@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxLine  = 32 << 20 // of an entry line; this package writes less than 20 MiB
+	maxLine  = 32 << 20 // of an entry line; this package writes less than 24 MiB
 	readBuf  = 256 << 10
 	maxNamed = 1000 // damaged places that are listed
 )

@@ -30,6 +30,12 @@ type Config struct {
 	Warn func(error)
 	// Sync makes each flush wait for the disk.
 	Sync bool
+	// Watch is shown each entry of the streams as it is added to the capture, on the recorder's goroutine; it must keep
+	// nothing of it. May be nil.
+	Watch func(e *Entry)
+	// Last adds notes when all that was put has been recorded, also where another Recorder goes on; it is called once, on
+	// the recorder's goroutine, unless the file fails. May be nil.
+	Last func(add func(*Entry))
 	// Resume, if it is not nil, goes on with the capture of another Recorder.
 	Resume *State
 }
@@ -222,7 +228,13 @@ func (r *Recorder) hold(e Entry) {
 	}
 }
 
-func (r *Recorder) add(e *Entry) int64 { return r.w.Add(e) }
+func (r *Recorder) add(e *Entry) int64 {
+	n := r.w.Add(e)
+	if r.cfg.Watch != nil {
+		r.cfg.Watch(e)
+	}
+	return n
+}
 
 // takeNote records a note that stands in the queue as JSON.
 func (r *Recorder) takeNote(it item) {
@@ -384,6 +396,9 @@ func (r *Recorder) finish() {
 		r.retry = time.Time{}
 		r.recover()
 	}
+	if r.cfg.Last != nil && r.failing == nil {
+		r.last()
+	}
 	if r.suspend.Load() {
 		r.state = r.save()
 		return
@@ -397,4 +412,16 @@ func (r *Recorder) finish() {
 			r.warn(err)
 		}
 	}
+}
+
+// last records what is still queued, and then what Config.Last adds.
+func (r *Recorder) last() {
+	for it, ok := r.queue.next(); ok; it, ok = r.queue.next() {
+		r.take(it)
+		r.queue.release(it)
+	}
+	r.cfg.Last(func(e *Entry) {
+		e.T = r.cfg.Clock()
+		r.w.Add(e)
+	})
 }

@@ -35,6 +35,9 @@ type Agent struct {
 	// Signals brings signals by their names, such as "SIGTERM". Gone is closed when the reader of Out has gone.
 	Signals <-chan string
 	Gone    <-chan struct{}
+	// Unread tells how many bytes in Out its reader has not taken yet, so that a fault can have it see where a write ends;
+	// nil: not known.
+	Unread func() int
 
 	Live Folders // where the client runs: recorded paths in the recorded folders are equal to paths in these
 	Map  []Pair  // further texts that are equal

@@ -34,7 +34,7 @@ func Faults() []FaultKind {
 		{"cut", "BYTES, 65536", "readers that parse what has no LF: the last record is cut off at the exit", false},
 		{"junk", "", "readers that end at what is no JSON: a terminal's escapes before a record that nobody needs", false},
 		{"stray", "", "readers that end at what is no JSON: lines of plain text", false},
-		{"utf8", "", "readers that decode strictly: bytes that are not UTF-8, in a member that nobody needs", false},
+		{"utf8", "", "readers that decode strictly: bytes that are not UTF-8, in a member that nobody needs, kill Python's json.loads(bytes)", false},
 		{"reorder", "TIME, 50ms", "clients that take the next response for theirs: responses overtake each other", false},
 		{"withhold", "N, 1", "clients that wait for ever: the answer to question N never comes, asked again it does", true},
 		{"fast", "", "clients that listen too late: events come in one write with the response before them", false},
@@ -109,22 +109,33 @@ func (p *player) take(rec []byte) {
 	switch f.kind.Name {
 	case "split":
 		for i := range rec {
-			put(write{b: rec[i : i+1]})
+			w := write{b: rec[i : i+1]}
+			if i == len(rec)/2 {
+				p.apart(&w)
+			}
+			put(w)
 		}
 	case "split-char":
-		from := 0
-		for i := range rec {
-			if i > from && !utf8.RuneStart(rec[i]) {
-				put(write{b: rec[from:i]})
-				from = i
+		for i, from, cuts := 0, 0, 0; i <= len(rec); i++ {
+			if i < len(rec) && (i == from || utf8.RuneStart(rec[i])) {
+				continue
 			}
+			w := write{b: rec[from:i]}
+			if cuts > 0 && cuts <= maxApart {
+				p.apart(&w)
+			}
+			put(w)
+			from = i
+			cuts++
 		}
-		put(write{b: rec[from:]})
 	case "join", "fast":
 		f.joined = append(f.joined, rec...)
 	case "pause-lf":
 		if n := len(rec) - 1; n > 0 && rec[n] == '\n' {
-			put(write{b: rec[:n]}, write{b: rec[n:], delay: f.d})
+			lf := write{b: rec[n:]}
+			p.apart(&lf)
+			lf.delay = f.d
+			put(write{b: rec[:n]}, lf)
 			return
 		}
 		put(write{b: rec})
@@ -187,6 +198,26 @@ func (p *player) take(rec []byte) {
 	}
 }
 
+const (
+	maxApart  = 8                      // cuts in a record at which the reader is waited for
+	apartTime = 500 * time.Millisecond // that it is waited for: it may be one that has stopped
+)
+
+// apart has a piece wait until the reader has taken what came before: else a busy reader might get both in one read.
+func (p *player) apart(w *write) {
+	if p.a.Unread == nil {
+		w.delay = time.Millisecond
+		return
+	}
+	var since time.Time
+	w.until = func() bool {
+		if since.IsZero() {
+			since = p.now
+		}
+		return p.a.Unread() <= 0 || p.now.Sub(since) > apartTime
+	}
+}
+
 // reorder lets a response wait until another one has overtaken it, or for a moment.
 func (p *player) reorder(rec []byte) {
 	held := slices.IndexFunc(p.writes, func(w write) bool { return w.held })
@@ -236,7 +267,7 @@ func (p *player) pump(patient bool) bool {
 	if patient && (w.at.After(p.now) || w.until != nil && !w.until()) {
 		p.wake = w.at
 		if w.until != nil {
-			p.wake = p.now.Add(5 * time.Millisecond)
+			p.wake = p.now.Add(time.Millisecond)
 		}
 		return false
 	}

@@ -377,6 +377,14 @@ func TestLive(t *testing.T) {
 	}
 	slices.Sort(all)
 	t.Logf("a row is there after %v in the median, %v at most", all[len(all)/2], all[len(all)-1])
+	e, err := filter.Parse("kind:x or kind:half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetFilter(&Filter{Expr: e}, 0)
+	wait("the filter", func() bool { looked, taken, all := s.Progress(); return looked == all && taken == 8 })
+	r.Put(record.Agent, []byte(`{"type":"x"}`+"\n"))
+	wait("a row that passes the filter", func() bool { looked, taken, all := s.Progress(); return looked == all && taken == 9 })
 	r.Put(record.Agent, []byte(`{"type":"half`))
 	wait("half a record", func() bool {
 		_, last := s.Bottom(100)

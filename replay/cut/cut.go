@@ -186,7 +186,7 @@ func (c *cutter) flush() error {
 
 func (c *cutter) note(e *record.Entry) error {
 	switch k := e.Note.Kind; {
-	case k == "exit", k == "signal", k == "file", k == "closed" && e.From == record.Agent, k == "eof" && e.From == record.Client:
+	case k == "exit", k == "signal", k == "file" && c.opt.Exact, k == "closed" && e.From == record.Agent, k == "eof" && e.From == record.Client:
 	default:
 		return nil
 	}

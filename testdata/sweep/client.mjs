@@ -1,6 +1,7 @@
 // A client, written right unless READER says otherwise: it splits on LF alone, decodes across reads, passes over what is no
 // record, reads stderr, and has patience that ends.
 import { spawn } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
 const reader = process.env.READER ?? "right";
 const pi = spawn("pi", ["--mode", "rpc"]);
 if (reader !== "deaf") pi.stderr.resume();
@@ -17,6 +18,7 @@ function receive(line) {
 }
 let partial = Buffer.alloc(0);
 let text = "";
+const decoder = new StringDecoder();
 const readers = {
 	// By the rules.
 	right(bytes) {
@@ -29,10 +31,9 @@ const readers = {
 	},
 	// Splits as the readline of Node 24 does.
 	readline(bytes) {
-		text += bytes.toString("latin1");
-		const lines = Buffer.from(text, "latin1").toString().split(/\r\n|[\n\r\u2028\u2029]/);
-		const rest = lines.pop();
-		text = Buffer.from(rest).toString("latin1");
+		text += decoder.write(bytes);
+		const lines = text.split(/\r\n|[\n\r\u2028\u2029]/);
+		text = lines.pop();
 		for (const line of lines) receive(line);
 	},
 	// Decodes each read by itself.
