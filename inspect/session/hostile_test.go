@@ -111,9 +111,9 @@ func TestHostileRecords(t *testing.T) {
 }
 
 func TestHostileFloods(t *testing.T) {
-	n := 300_000
+	n := 80_000
 	if testing.Short() || raceEnabled {
-		n = 30_000
+		n = 25_000
 	}
 	long := strings.Repeat("y", 300)
 	for name, flood := range map[string]func(h *hostile, i int){
