@@ -66,7 +66,7 @@ func writeCapture(t *testing.T, path string, end bool, bodies ...string) *os.Fil
 		w.Add(e)
 		off += int64(len(body)) + 1
 	}
-	if err := w.Flush(); err == nil && end {
+	if err = w.Flush(); err == nil && end {
 		err = w.End(int64(len(bodies)+1) * 1e6)
 	}
 	if err != nil {

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pitap/record"
 	"pitap/replay"
+	"pitap/replay/cut"
 )
 
 // fixture is what stands in pi's place in a test: $PITAP_FIXTURE, or a shim made with --replay.
@@ -164,46 +163,37 @@ func (t *tool) sameArgs(h *record.Header, args []string) bool {
 	})
 }
 
-// turn is how many turns this process's parent has had before. Each takes a file of its own, so that processes that start
-// at once get different ones.
-func (t *tool) turn(dir, group string) (int, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return 0, err
-	}
-	parent := os.Getppid()
-	name := fmt.Sprintf("%x", sha256.Sum256([]byte(abs+"\x00"+group+"\x00"+strconv.Itoa(parent)+"\x00"+startOf(parent))))[:24]
-	turns := filepath.Join(os.TempDir(), "pitap-turns-"+strconv.Itoa(os.Getuid()), name)
-	if err := os.MkdirAll(turns, 0o700); err != nil {
-		return 0, fmt.Errorf("count turns: %w", err)
-	}
-	for n := range 100_000 {
-		f, err := os.OpenFile(filepath.Join(turns, strconv.Itoa(n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			return n, f.Close()
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return 0, fmt.Errorf("count turns: %w", err)
-		}
-	}
-	return 0, fmt.Errorf("count turns: too many in %s", turns)
-}
-
-// startOf tells when a process started, where the system says so: numbers of processes are used again.
-func startOf(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	// The name, in parentheses, may hold anything.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 {
-		return ""
-	}
-	return fields[19]
-}
-
-// recordFixture runs the real pi and makes a fixture of what it says.
+// recordFixture runs the real pi and makes a fixture of what it says. The whole capture stays where captures are.
 func (t *tool) recordFixture(path string, folder bool, r recording) error {
-	return statusError{statusBroken, fmt.Errorf("record %s: not yet", path)}
+	if err := notItself(r.argv[0]); err != nil {
+		return err
+	}
+	r.out = ""
+	r.after = func(capture string) {
+		content, err := cutFile(capture, cut.Options{})
+		if err == nil && folder {
+			path, err = nextInFolder(path)
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o755)
+		}
+		if err == nil {
+			err = writeWhole(path, content)
+		}
+		if err != nil {
+			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))
+		}
+	}
+	return t.record(r)
+}
+
+// nextInFolder is the name of the next fixture in a folder: 001.jsonl, 002.jsonl, ...
+func nextInFolder(dir string) (string, error) {
+	for n := 1; n < 1000; n++ {
+		path := filepath.Join(dir, fmt.Sprintf("%03d.jsonl", n))
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is full", dir)
 }

@@ -34,6 +34,9 @@ The exit status is the agent's.
                         otherwise the session goes on unrecorded
     --sync              have the disk confirm every write: survives a power loss
     --quiet             say nothing on stderr, whatever happens to the recording
+    --with-session      store the session's files in the capture at the end:
+                        the session, full outputs of bash, exported pages, each
+                        up to 16 MiB; pitap replay --files writes them out
 
 Captures go to $PITAP_DIR, else to $XDG_STATE_HOME/pitap, else to
 ~/.local/state/pitap. They hold all that was said, prompts and secrets too.
@@ -128,6 +131,22 @@ Example:
     $ pitap check --explain prompt-lost
     $ pitap check --format sarif fixtures/*.jsonl > pitap.sarif
 `,
+	"inspect": `Shows a session on the terminal and follows it while it is recorded: records,
+runs, a timeline, findings, figures, the process. The last lines always say who
+waits for whom, and what crossed last. ? shows the keys and the language of
+filters.
+
+    --dir DIR       the folder of the captures for c and F
+    --theme THEME   dark, light or none; $PITAP_THEME is the default, and
+                    NO_COLOR means none
+    -f, --follow    begin at the end, and go on with the next session of the
+                    same agent and folder
+
+Example:
+    $ pitap inspect
+    $ pitap inspect -f
+    $ pitap inspect session.jsonl.zst
+`,
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
 
@@ -192,8 +211,8 @@ overwritten. What is printed says what to put where.
                         that is not pitap
     --replay CAPTURE    replay CAPTURE, or the captures of a folder, in place of
                         the agent
-    -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet
-                        as for pitap record
+    -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet,
+    --with-session      as for pitap record
 
 When it runs, these come before pitap.json: $PITAP_OFF (1: pass everything on),
 $PITAP_AGENT (path or name of the pi to record), $PITAP_DIR.

@@ -117,7 +117,10 @@ func cells(l *inspect.Listed, p text.Palette) []text.Cell {
 	}
 	entries, duration := "-", "-"
 	if l.Entries > 0 {
-		entries, duration = text.Count(l.Entries), text.Duration(int64(l.Duration*1e9))
+		entries = text.Count(l.Entries)
+	}
+	if l.Duration > 0 {
+		duration = text.Duration(int64(l.Duration * 1e9))
 	}
 	if l.Condition == inspect.CondLive {
 		duration = text.Duration(int64(time.Since(l.Start)))

@@ -173,3 +173,47 @@ func TestShimReplays(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// A suite's fixtures are recorded anew by running it with the real pi; auto records only what is missing.
+func TestFixtureRecords(t *testing.T) {
+	s := newSandbox(t)
+	s.file("real/pi", "#!/bin/sh\nwhile read -r line; do printf '{\"type\":\"response\",\"command\":\"abort\",\"success\":true,\"data\":\"'$ANSWER'\"}\\n'; done\nexit 3\n")
+	pi := s.linkPitap("shim/pi")
+	fix := s.path("fix/a.jsonl")
+	s = s.front("real").with("PITAP_FIXTURE="+fix, "PITAP_REPORT="+s.folder("reports"))
+	for _, test := range []struct {
+		mode, answer string
+		status       int
+		want         string
+	}{
+		{"replay", "", 125, ""}, {"auto", "one", 3, "one"}, {"auto", "two", 3, "one"}, {"replay", "two", 3, "one"}, {"record", "two", 3, "two"}, {"replay", "", 3, "two"},
+	} {
+		o := s.with("PITAP_MODE="+test.mode, "ANSWER="+test.answer).run(`{"type":"abort"}`+"\n", pi, "--mode", "rpc")
+		if o.status != test.status || test.want != "" && !strings.Contains(o.stdout, `"`+test.want+`"`) {
+			t.Errorf("%+v: %+v", test, o)
+		}
+	}
+	s = s.with("PITAP_FIXTURE=" + s.folder("many"))
+	for _, answer := range []string{"x", "y"} {
+		s.with("PITAP_MODE=record", "ANSWER="+answer).run(`{"type":"abort"}`+"\n", pi, "--mode", "rpc")
+	}
+	o := s.run("", "sh", "-c", `for i in 1 2; do echo '{"type":"abort"}' | "$0" --mode rpc; done`, pi)
+	if !strings.Contains(o.stdout, `"x"`) || !strings.Contains(o.stdout, `"y"`) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// The demo needs nothing: a session is replayed, recorded, shown and checked.
+func TestDemo(t *testing.T) {
+	s := newSandbox(t)
+	s = s.with("PATH=" + s.path("bin"))
+	o := s.run("", s.path("bin/pitap"), "demo")
+	for _, want := range []string{"$ pitap show", "$ pitap stats", "$ pitap check", "prompt", "Say hello", "agent_settled", "pitap inspect "} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in %s", want, o.stdout)
+		}
+	}
+	if o.status != 0 || o.stderr != "" {
+		t.Errorf("status %d, stderr %s", o.status, o.stderr)
+	}
+}

@@ -29,6 +29,8 @@ type Row struct {
 	Missing int64 // bytes of the stream just before it that no entry has
 
 	Line []byte // the entry's line in the capture; nil for records in parts
+
+	entry *record.Entry // of a whole record, to use what is known from reading it
 }
 
 // Parts tells whether the record stands in several entries, and Body may be its beginning only.
@@ -58,17 +60,15 @@ func (f *Fold) Add(e *record.Entry, emit func(*Row) error) error {
 	if e.Note != nil {
 		return f.note(e, emit)
 	}
-	p := &f.open[e.From&3]
-	if p.any && !f.continues(p, e) {
-		if err := f.broken(p, emit); err != nil {
-			return err
-		}
+	if err := f.giveUp(e, emit); err != nil {
+		return err
 	}
+	p := &f.open[e.From&3]
 	missing := f.missing(e)
 	if !e.Part {
 		p.any = false
 		f.row = Row{N: e.N, T: e.T, From: e.From, Off: e.Off, Form: e.Form, Body: e.Body, Size: int64(len(e.Body)), EOL: e.EOL,
-			Flags: e.Flags, First: e.N, Missing: missing, Line: e.Line}
+			Flags: e.Flags, First: e.N, Missing: missing, Line: e.Line, entry: e}
 		return emit(&f.row)
 	}
 	if !p.any {
@@ -80,6 +80,14 @@ func (f *Fold) Add(e *record.Entry, emit func(*Row) error) error {
 	}
 	p.any = false
 	return emit(p.done())
+}
+
+// giveUp gives up the pending record of an entry's stream if the entry does not go on with it.
+func (f *Fold) giveUp(e *record.Entry, emit func(*Row) error) error {
+	if p := &f.open[e.From&3]; e.Note == nil && p.any && !f.continues(p, e) {
+		return f.broken(p, emit)
+	}
+	return nil
 }
 
 // continues tells whether an entry goes on with the pending record, or holds it as a whole.

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -115,6 +117,8 @@ func TestJSONParts(t *testing.T) {
 		{"in parts, matched in the second", "c", []string{part(1, 0, "ab", ""), part(2, 2, "c", `,"last":true`)}, 2},
 		{"matched across two parts", "bc", []string{part(1, 0, "ab", ""), part(2, 2, "c", `,"last":true`)}, 2},
 		{"not matched", "z", []string{part(1, 0, "ab", ""), part(2, 2, "c", `,"last":true`), whole(3, 4, "z", "")}, 1},
+		{"given up for another", "ab", []string{part(1, 0, "ab", ""), part(5, 9, "yz", `,"last":true`)}, 1},
+		{"given up for one that matches", "yz", []string{part(1, 0, "ab", ""), part(5, 9, "yz", `,"last":true`)}, 1},
 		{"half a record", "", []string{part(1, 0, "ab", "")}, 1},
 		{"a long record", "find me", long, 22},
 		{"not a long record", "zzz", long, 0},
@@ -267,4 +271,25 @@ func FuzzSummary(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkShow shows a session of 10 MB, in memory and not compressed.
+func BenchmarkShow(b *testing.B) {
+	header, rest, _ := bytes.Cut(session(b), []byte("\n"))
+	content := append(header, '\n')
+	for n := regexp.MustCompile(`"n":\d+,`); len(content) < 10<<20; {
+		content = append(content, n.ReplaceAll(rest, nil)...)
+	}
+	for name, opt := range map[string]ShowOptions{"pipe": {}, "terminal": {Terminal: true, Width: 120}, "json": {Form: JSON}, "grep": {Filter: Filter{Grep: regexp.MustCompile("nothing has it")}}} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(content)))
+			for b.Loop() {
+				s := NewShow(io.Discard, opt)
+				for r := source(content); r.Next(); {
+					s.Entry(r.Entry())
+				}
+				s.Flush()
+			}
+		})
+	}
 }

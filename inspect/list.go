@@ -124,13 +124,6 @@ func listWorker(found []record.Found, names []string, next <-chan int, results [
 	}
 }
 
-// Look says of one capture what a list would.
-func Look(f record.Found) *Listed {
-	var listed *Listed
-	List([]record.Found{f}, func(l *Listed) error { listed = l; return nil })
-	return listed
-}
-
 func (l *Listed) look(g *record.Glancer) {
 	v, err := g.Glance(l.Path)
 	if err != nil {
@@ -160,10 +153,28 @@ func (l *Listed) look(g *record.Glancer) {
 	}
 	if e := v.Last; e != nil {
 		l.Entries, l.Duration = e.N, float64(e.T)/1e9
+		if strings.HasSuffix(l.Path, record.Plain) && v.Size <= maxCounted {
+			l.Entries = count(l.Path)
+		}
 		if e.Note != nil && e.Note.Totals != nil {
 			l.totals(e.Note.Totals)
 		}
 	}
+}
+
+// maxCounted is the size of captures that are read to count their entries, in bytes: in fixtures these need no numbers.
+const maxCounted = 1 << 20
+
+func count(path string) (n int64) {
+	c, err := record.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer c.Close()
+	for c.Next() {
+		n = c.Entry().N
+	}
+	return n
 }
 
 func (l *Listed) totals(t *record.Totals) {

@@ -75,6 +75,7 @@ func folder(t testing.TB) string {
 		path(4, 0xa4):                            whole[:20],
 		path(5, 0xa5):                            []byte("no capture"),
 		filepath.Join(dir, "plain.jsonl"):        []byte("{\"pitap\":1,\"start\":\"2026-05-04T09:02:01Z\"}\n{\"n\":1,\"t\":2000000000,\"from\":\"client\",\"msg\":{}}\n"),
+		filepath.Join(dir, "fixture.jsonl"):      []byte("{\"pitap\":1}\n{\"from\":\"client\",\"msg\":{}}\n{\"note\":\"exit\",\"code\":0}"),
 		filepath.Join(dir, "newer.jsonl"):        []byte("{\"pitap\":2}\n"),
 		filepath.Join(dir, "data.jsonl"):         []byte("{\"not\":\"ours\"}\n"),
 		filepath.Join(dir, "notes.txt"):          []byte("words\n"),
@@ -86,8 +87,8 @@ func folder(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	for i, n := range []string{"newer.jsonl", "data.jsonl", "plain.jsonl"} {
-		mod := monday.Add(time.Duration(8-i) * time.Hour)
+	for i, n := range []string{"fixture.jsonl", "newer.jsonl", "data.jsonl", "plain.jsonl"} {
+		mod := monday.Add(time.Duration(9-i) * time.Hour)
 		if err := os.Chtimes(filepath.Join(dir, n), mod, mod); err != nil {
 			t.Fatal(err)
 		}
@@ -117,6 +118,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"fixture.jsonl cut 2 0s     map[]",
 		"newer.jsonl newer format 0 0s     map[]",
 		"data.jsonl not a capture 0 0s     map[]",
 		"plain.jsonl cut 1 2s     map[]",

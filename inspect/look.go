@@ -39,6 +39,7 @@ type Summarizer struct {
 	waiting map[string][]waiting
 	count   int
 	seen    Seen
+	spans   scan.Spans
 }
 
 // waiting is something that is not answered, or has not ended.
@@ -70,7 +71,12 @@ func (s *Summarizer) Look(r *Row) *Seen {
 
 func (s *Summarizer) record(r *Row, v *Seen) {
 	v.Flags = r.Flags
-	v.result = scan.Scan(r.Body)
+	var spans *scan.Spans
+	if r.entry != nil {
+		v.result, spans = r.entry.Scan(&s.spans)
+	} else {
+		v.result = scan.Scan(r.Body)
+	}
 	if !r.Parts() {
 		v.Flags |= record.FlagsOf(r.Body, r.EOL, v.result)
 	}
@@ -87,7 +93,11 @@ func (s *Summarizer) record(r *Row, v *Seen) {
 			return
 		}
 	}
-	v.head = rpc.Look(r.From.String(), r.Body)
+	if spans != nil {
+		v.head = rpc.LookAt(r.From.String(), r.Body, spans)
+	} else {
+		v.head = rpc.Look(r.From.String(), r.Body)
+	}
 	v.Kind = v.head.Kind
 	switch {
 	case v.Kind == "" && r.Parts():

@@ -76,12 +76,13 @@ func NewShow(w io.Writer, opt ShowOptions) *Show {
 
 // Entry takes the next entry of the capture. It returns ErrDone when there is no need for more.
 func (s *Show) Entry(e *record.Entry) error {
-	if e.Part {
-		if err := s.part(e); err != nil {
-			return err
-		}
+	err := s.fold.giveUp(e, s.row) // before anything is kept of the new record
+	if err == nil && e.Part {
+		err = s.part(e)
 	}
-	err := s.fold.Add(e, s.row)
+	if err == nil {
+		err = s.fold.Add(e, s.row)
+	}
 	if errors.Is(err, errHalt) {
 		return ErrDone
 	}
@@ -108,13 +109,9 @@ func (s *Show) part(e *record.Entry) error {
 		return nil
 	}
 	// No record will supersede so many parts. What is known of it now decides.
-	for i := range s.fold.open {
-		if o := &s.fold.open[i]; o.any && o.From == e.From {
-			row := *o.done()
-			row.Open = true
-			p.writing = s.asked(&row, s.sum.Look(&row))
-		}
-	}
+	row := *s.fold.open[e.From&3].done()
+	row.Open = true
+	p.writing = s.asked(&row, s.sum.Look(&row))
 	return s.held(p, p.writing)
 }
 
@@ -254,12 +251,17 @@ func (s *Show) Pending() error {
 			return nil
 		}
 		s.told[r.From&3] = r.Size
-		if v := s.sum.Look(r); s.opt.Form != JSON {
-			if s.asked(r, v) {
-				return s.line(r, v)
-			}
-			return nil
+		v := s.sum.Look(r)
+		asked := s.asked(r, v)
+		if asked {
+			s.Shown++
 		}
-		return s.held(&s.parts[r.From&3], s.asked(r, s.sum.Look(r)))
+		switch {
+		case s.opt.Form == JSON:
+			return s.held(&s.parts[r.From&3], asked)
+		case asked:
+			return s.line(r, v)
+		}
+		return nil
 	})
 }

@@ -78,10 +78,11 @@ func state(l *line, r *Row) {
 func notJSON(l *line, r *Row, v *Seen) {
 	state(l, r)
 	at := v.result.ErrAt
-	switch {
-	case at >= len(r.Body) && at > 0:
+	if begins := record.BehindJunk(r.Body); begins > 0 {
+		l.add("a record from byte ", strconv.Itoa(begins), " on: ")
+	} else if at >= len(r.Body) && at > 0 {
 		l.add("JSON that ends too early: ")
-	case at > 0 && v.result.Object:
+	} else if at > 0 && v.result.Object {
 		l.add("not JSON from byte ", strconv.Itoa(at), " on: ")
 	}
 	l.raw(r.Body)

@@ -39,6 +39,8 @@ type Config struct {
 	// Copy is the path of this program and the arguments with which it calls Deliver, under the name pitap; empty: Run
 	// waits instead of handing over.
 	Copy []string
+	// Finishing is how long the end of the capture may take before it is handed over; 0: a moment.
+	Finishing time.Duration
 	// Warn is told what the user should know. It must not block.
 	Warn func(error)
 }

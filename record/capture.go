@@ -13,21 +13,20 @@ type Capture struct {
 	Path string
 	file *os.File
 
-	spare []byte // room for Last, which gives it back
+	spare, last []byte // of Last
 }
 
 // Open opens a capture for reading.
 func Open(path string) (*Capture, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
+	info, err := os.Stat(path) // to open a pipe might wait for its writer
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a file: a capture is read from a file, not from a pipe or folder", path)
 	}
 	if err != nil {
-		f.Close()
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, err
 	}
 	return &Capture{Reader: NewReader(f, func() (int64, error) { return fileSize(f) }), Path: path, file: f}, nil
@@ -102,7 +101,7 @@ func (c *Capture) Follow(stop <-chan struct{}) {
 // Condition says in words how a capture ends: "" when it is whole. To be asked when all entries were read.
 func (c *Capture) Condition() string {
 	switch {
-	case c.Ended():
+	case c.Ended(), c.header != nil && c.header.Cut != "": // a fixture needs no end note
 		return ""
 	case c.Live():
 		return "live: still being recorded"
@@ -113,20 +112,18 @@ func (c *Capture) Condition() string {
 }
 
 // Last returns the last entry of a capture without reading all of it. ok is false when there is no entry. The entry is
-// valid until the next call of any method.
+// valid until the next call of any method. What was found damaged on the way, Damage and Torn tell.
 func (c *Capture) Last() (e *Entry, ok bool) {
 	size := c.Size()
-	var starts []int64
-	if rows, err := ReadIndex(c.file, size); err == nil {
-		for _, r := range rows {
-			starts = append(starts, r.Off)
+	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
+		r, ok := c.lastEntry(rows[len(rows)-1].Off, size)
+		if ok && len(r.damage) == 0 { // the index has told the truth
+			return &r.entry, true
 		}
-	} else {
-		starts = frameStarts(c.file, size)
 	}
+	starts := frameStarts(c.file, size)
 	for i := len(starts) - 1; i >= 0; i-- {
-		r, ok := lastEntry(c.file, starts[i], size, c.spare)
-		c.spare = r.buf
+		r, ok := c.lastEntry(starts[i], size)
 		c.torn = c.torn || r.torn
 		c.damage = append(c.damage, r.damage...)
 		if ok {
@@ -157,37 +154,38 @@ func frameStarts(src io.ReaderAt, size int64) []int64 {
 	return starts
 }
 
-// lastEntry reads the last entry between the offsets from, where a frame begins, and size. The reader uses the bytes of
-// spare.
-func lastEntry(src Source, from, size int64, spare []byte) (r *Reader, ok bool) {
-	r = NewReader(src, func() (int64, error) { return size, nil })
-	r.buf = spare[:0]
-	if r.limit = size; !r.detect() {
-		return r, false
+// lastEntry returns a reader that has read the last entry between the offsets from, where a frame begins, and size.
+func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
+	start := func() {
+		r = NewReader(c.file, func() (int64, error) { return size, nil })
+		r.buf, r.header = c.spare[:0], &Header{Pitap: Version}
+		if r.limit = size; from > 0 && r.detect() {
+			r.seek(from, -1)
+		}
 	}
-	r.header = &Header{Pitap: Version}
-	n := int64(-1)
-	if from == 0 {
-		n = 0
-	}
-	r.seek(from, n)
-	var last []byte
+	start()
+	defer func() { c.spare = r.buf }()
+	c.last = c.last[:0]
 	for {
 		line, ok := r.line()
 		if !ok {
 			break
 		}
 		if !blankLine(line) {
-			last = append(last[:0], line...)
+			c.last = append(c.last[:0], line...)
 		}
 	}
-	if r.last() || r.dec.parse(last, &r.entry) == nil && r.entry.N > 0 {
+	if r.last() || r.dec.parse(c.last, &r.entry) == nil && r.entry.N > 0 {
 		return r, true
 	}
-	r.seek(from, n) // what comes last is no entry
-	found := false
-	for r.Next() {
-		found = true
+	// The last line is no entry, or has no number: count.
+	n := 0
+	for start(); r.Next(); {
+		n++
 	}
-	return r, found
+	start()
+	for range n {
+		ok = r.Next()
+	}
+	return r, ok
 }

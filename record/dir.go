@@ -136,15 +136,17 @@ func List(dir string) ([]Found, error) {
 	return found, nil
 }
 
-// Find gives the path of the capture that arg means: a path, a part of the name of just one capture in dir, or "" for
-// the newest.
+// Find gives the path of the capture that arg means: a path, a name in dir with or without its ending, a part of the name
+// of just one capture there, or "" for the newest.
 func Find(dir, arg string) (string, error) {
 	if arg != "" {
-		if _, err := os.Stat(arg); err == nil {
+		info, err := os.Stat(arg)
+		isPath := strings.ContainsRune(arg, '/') || strings.ContainsRune(arg, filepath.Separator)
+		switch {
+		case err == nil && (isPath || !info.IsDir()):
 			return arg, nil
-		}
-		if strings.ContainsAny(arg, `/\`) {
-			return "", fmt.Errorf("no capture %s", arg)
+		case isPath:
+			return "", fmt.Errorf("no capture %s: %w", arg, err)
 		}
 	}
 	found, err := List(dir)
@@ -159,7 +161,11 @@ func Find(dir, arg string) (string, error) {
 	}
 	var matches []string
 	for _, f := range found {
-		if strings.Contains(filepath.Base(f.Path), arg) {
+		name := filepath.Base(f.Path)
+		if name == arg || name == arg+Ext || name == arg+Plain {
+			return f.Path, nil
+		}
+		if strings.Contains(name, arg) {
 			matches = append(matches, f.Path)
 		}
 	}
@@ -173,5 +179,9 @@ func Find(dir, arg string) (string, error) {
 	for _, m := range matches[:min(3, len(matches))] {
 		names = append(names, filepath.Base(m))
 	}
-	return "", fmt.Errorf("%q is part of the names of %d captures: %s...", arg, len(matches), strings.Join(names, ", "))
+	more := ""
+	if len(matches) > len(names) {
+		more = ", ..."
+	}
+	return "", fmt.Errorf("%q is part of the names of %d captures: %s%s", arg, len(matches), strings.Join(names, ", "), more)
 }

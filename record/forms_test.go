@@ -48,10 +48,7 @@ func bigContent(size int) []byte {
 func TestForeign(t *testing.T) {
 	s := makeSample(t)
 	big := bigContent(6 << 20)
-	huge := bigContent(80 << 20)
-	if testing.Short() {
-		huge = bigContent(40 << 20)
-	}
+	huge := bigContent(34 << 20)
 	for _, test := range []struct {
 		name          string
 		data, content []byte

@@ -114,14 +114,16 @@ func (w *frameWriter) put() error {
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
 		return err
 	}
+	if w.sync { // what may not be on the disk does not count as written
+		if err := w.file.Sync(); err != nil {
+			return err
+		}
+	}
 	w.pos += int64(len(w.out))
 	w.flushed = w.sum
 	w.out = w.out[:0]
 	if cap(w.out) > 4<<20 {
 		w.out = nil
-	}
-	if w.sync {
-		return w.file.Sync()
 	}
 	return nil
 }
@@ -151,6 +153,7 @@ func frameEnd(sum uint64) []byte {
 type span struct {
 	start, end int64 // end: behind the frame, or behind its last whole block when it is not whole
 	whole      bool
+	closed     bool // its last block is there, if not its checksum
 	skippable  bool
 	magic      uint32
 	checksum   bool
@@ -245,6 +248,7 @@ func walkBlocks(src io.ReaderAt, s span, at, size int64, block func(end int64)) 
 		if !last {
 			continue
 		}
+		s.closed = true
 		if s.checksum {
 			if at += 4; at > size {
 				return s, nil

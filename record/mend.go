@@ -111,6 +111,7 @@ type openEnd struct {
 	lines  []byte // the whole lines of the open frame
 	kept   int64  // end in the file of the frame's last block that ends with a line's end, or where the frame begins
 	before int    // bytes of lines that lie before kept
+	closed bool   // kept is the end of the frame's last block, only the checksum is missing
 }
 
 // openFrame reads what there is at off, behind the last whole frame.
@@ -145,6 +146,7 @@ func openFrame(src io.ReaderAt, off, size int64) (*openEnd, error) {
 		}
 		if len(lines) == len(content) {
 			open.kept, open.before = ends[i], len(content)
+			open.closed = s.closed && i == len(ends)-1
 			break
 		}
 	}
@@ -157,6 +159,9 @@ func (o *openEnd) whole() ([]byte, error) {
 	var tail []byte
 	if o.before > 0 {
 		tail = frameEnd(xxhash.Sum64(o.lines[:o.before]))
+	}
+	if o.closed {
+		tail = tail[blockHeader:]
 	}
 	if o.before == len(o.lines) {
 		return tail, nil

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxLine  = 32 << 20 // of an entry line; this package writes less than 20 MiB
+	maxLine  = 32 << 20 // of an entry line; this package writes less than 24 MiB
 	readBuf  = 256 << 10
 	maxNamed = 1000 // damaged places that are listed
 )
@@ -188,16 +188,8 @@ func (r *Reader) accept() bool {
 	return true
 }
 
-// MoveTo makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
+// seek makes Next go on with the entries that end in the frame (or begin with the line) at an offset in the file that
 // Unit or FrameInfo.Off told. n is the number of the entry before it, or -1 when that is not known.
-func (r *Reader) MoveTo(off, n int64) error {
-	if _, err := r.Header(); err != nil {
-		return err
-	}
-	r.seek(off, n)
-	return nil
-}
-
 func (r *Reader) seek(off, n int64) {
 	r.content.seek(off)
 	r.buf, r.at, r.long = r.buf[:0], 0, false

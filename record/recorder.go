@@ -30,6 +30,12 @@ type Config struct {
 	Warn func(error)
 	// Sync makes each flush wait for the disk.
 	Sync bool
+	// Watch is shown each entry of the streams as it is added to the capture, on the recorder's goroutine; it must keep
+	// nothing of it. May be nil.
+	Watch func(e *Entry)
+	// Last adds notes when all that was put has been recorded, also where another Recorder goes on; it is called once, on
+	// the recorder's goroutine, unless the file fails. May be nil.
+	Last func(add func(*Entry))
 	// Resume, if it is not nil, goes on with the capture of another Recorder.
 	Resume *State
 }
@@ -46,8 +52,8 @@ type Recorder struct {
 	splitters [streamCount]*Splitter
 	broken    bool // the recorder has panicked: nothing is recorded any more
 	failing   error
-	dropped   [streamCount]int64 // while failing
-	held      []Entry            // notes, while failing
+	dropped   [streamCount]loss // while failing
+	held      []Entry           // notes that are not in the file yet
 	retry     time.Time
 	lag       int64 // the greatest in the present stretch of lag, nanoseconds
 	clockSkew time.Duration
@@ -148,6 +154,9 @@ func (r *Recorder) session() {
 	for r.queue.sleep() {
 		timer.Reset(flushDelay)
 		r.queue.collect(timer.C)
+		if r.failing != nil && !r.broken {
+			r.recover() // first, so that what is queued is not lost, too
+		}
 		r.drain()
 		r.flush()
 		if r.suspend.Load() {
@@ -160,16 +169,17 @@ func (r *Recorder) session() {
 // drain empties the queue, or works on it until a flush is due.
 func (r *Recorder) drain() {
 	until := time.Now().Add(flushDelay)
-	for {
+	for first := true; ; first = false {
 		it, ok := r.queue.next()
 		if !ok {
 			return
 		}
-		oldest := it.t
+		if first {
+			r.noteLag(it.t)
+		}
 		r.take(it)
 		r.queue.release(it)
 		if r.suspend.Load() || time.Now().After(until) {
-			r.noteLag(oldest)
 			return
 		}
 	}
@@ -185,11 +195,11 @@ func (r *Recorder) take(it item) {
 	case it.kind == itemNote:
 		r.takeNote(it)
 	case it.kind == itemGap:
-		var lost [streamCount]int64
+		var lost [streamCount]loss
 		for i := range lost {
-			lost[i] = gapCount(it.p, i)
+			lost[i] = lossOf(it.p, i)
 		}
-		r.gap(it.t, lost, lost, "the file is too slow")
+		r.gap(it.t, lost, "the file is too slow")
 	}
 }
 
@@ -197,21 +207,34 @@ func (r *Recorder) take(it item) {
 func (r *Recorder) drop(it item) {
 	switch it.kind {
 	case itemBytes:
-		r.dropped[it.from] += int64(len(it.p))
+		r.dropped[it.from].add(it.p)
 	case itemGap:
 		for i := range r.dropped {
-			r.dropped[i] += gapCount(it.p, i)
+			r.dropped[i].join(lossOf(it.p, i))
 		}
 	case itemNote:
 		var e Entry
-		if parseNote(it.p, &e) == nil && len(r.held) < maxHeld {
+		if parseNote(it.p, &e) == nil {
 			e.T = it.t
-			r.held = append(r.held, e)
+			r.hold(e)
 		}
 	}
 }
 
-func (r *Recorder) add(e *Entry) int64 { return r.w.Add(e) }
+// hold keeps a note until it is in the file.
+func (r *Recorder) hold(e Entry) {
+	if len(r.held) < maxHeld {
+		r.held = append(r.held, e)
+	}
+}
+
+func (r *Recorder) add(e *Entry) int64 {
+	n := r.w.Add(e)
+	if r.cfg.Watch != nil {
+		r.cfg.Watch(e)
+	}
+	return n
+}
 
 // takeNote records a note that stands in the queue as JSON.
 func (r *Recorder) takeNote(it item) {
@@ -224,22 +247,27 @@ func (r *Recorder) takeNote(it item) {
 	if e.Note.Kind == "eof" && e.From != NoStream {
 		r.splitters[e.From].End(it.t)
 	}
+	r.hold(e)
 	r.w.Add(&e)
 }
 
-// gap writes a gap note: lost bytes are gone; of them skipped never reached the splitters.
-func (r *Recorder) gap(t int64, lost, skipped [streamCount]int64, why string) {
+// gap writes a gap note: lost is what was written and is not in the file, and what never reached the splitters, which
+// skipped counts. The note comes first: readers take it for the reason why numbers of entries are missing.
+func (r *Recorder) gap(t int64, skipped [streamCount]loss, why string) (total int64) {
 	n := &Note{Kind: "gap", Error: why, Lost: map[string]int64{}}
 	for s := Client; s < streamCount; s++ {
-		if lost[s] > 0 {
-			n.Lost[s.String()] = lost[s]
-			r.w.Lose(lost[s])
+		if lost := r.splitters[s].next() - r.w.Pos(s) + skipped[s].bytes; lost > 0 {
+			n.Lost[s.String()] = lost
+			total += lost
 		}
-		r.splitters[s].Gap(skipped[s])
 	}
-	if len(n.Lost) > 0 {
-		r.w.Add(&Entry{T: t, Note: n})
+	r.w.Add(&Entry{T: t, Note: n})
+	for s := Client; s < streamCount; s++ {
+		r.w.Lose(s, r.splitters[s].next())
+		r.splitters[s].Gap(skipped[s].bytes, skipped[s].line)
+		r.w.Lose(s, r.splitters[s].next())
 	}
+	return total
 }
 
 // flush brings everything to the file, or tries to get a failing file to work again.
@@ -261,7 +289,9 @@ func (r *Recorder) flush() {
 	}
 	if err != nil {
 		r.fail(err)
+		return
 	}
+	r.held = r.held[:0]
 }
 
 func (r *Recorder) fail(err error) {
@@ -278,51 +308,41 @@ func (r *Recorder) recover() {
 		return
 	}
 	r.retry = time.Now().Add(retryDelay)
-	t := r.cfg.Clock()
-	lost := r.dropped
-	if r.w == nil || errors.Is(r.failing, ErrGone) {
-		w, err := r.reopen()
-		if err != nil {
-			return
-		}
-		if r.w != nil {
-			w.n = r.w.n
-			for i := range lost {
-				lost[i] += r.w.now.pos[i]
-			}
-		}
-		r.w = w
-	} else {
-		unwritten, err := r.w.Repair()
-		if err != nil {
-			return
-		}
-		for i := range lost {
-			lost[i] += unwritten[i]
-		}
+	if err := r.repair(); err != nil {
+		return
 	}
-	why := r.failing.Error()
-	skipped := r.dropped
-	r.failing, r.err, r.dropped = nil, nil, [streamCount]int64{}
-	r.gap(t, lost, skipped, why)
+	for s := Client; s < streamCount; s++ {
+		r.splitters[s].rewind(r.w.Pos(s))
+	}
+	lost := r.gap(r.cfg.Clock(), r.dropped, r.failing.Error())
+	r.dropped = [streamCount]loss{}
 	for i := range r.held {
 		r.w.Add(&r.held[i])
 	}
-	r.held = nil
 	if err := r.w.Flush(); err != nil {
-		r.failing = err
-		r.dropped = lost
+		r.failing, r.err = err, err
 		return
 	}
-	r.warn(fmt.Errorf("recording again; %d bytes were not recorded", sum(lost)))
+	r.held = r.held[:0]
+	r.failing = nil
+	r.warn(fmt.Errorf("recording again; %d bytes were not recorded", lost))
 	r.err = nil
 }
 
-func sum(v [streamCount]int64) (total int64) {
-	for _, n := range v {
-		total += n
+// repair gets the writer to work again, or makes a new one.
+func (r *Recorder) repair() error {
+	if r.w != nil && !errors.Is(r.failing, ErrGone) {
+		return r.w.Repair()
 	}
-	return total
+	w, err := r.reopen()
+	if err != nil {
+		return err
+	}
+	if r.w != nil {
+		w.n = r.w.n
+	}
+	r.w = w
+	return nil
 }
 
 // open begins the capture; without a file everything is counted as lost until one can be opened.
@@ -372,13 +392,16 @@ func (r *Recorder) finish() {
 	if r.broken {
 		return
 	}
-	if r.suspend.Load() {
-		r.state = r.save()
-		return
-	}
 	if r.failing != nil {
 		r.retry = time.Time{}
 		r.recover()
+	}
+	if r.cfg.Last != nil && r.failing == nil {
+		r.last()
+	}
+	if r.suspend.Load() {
+		r.state = r.save()
+		return
 	}
 	if r.failing == nil {
 		t := r.cfg.Clock()
@@ -389,4 +412,16 @@ func (r *Recorder) finish() {
 			r.warn(err)
 		}
 	}
+}
+
+// last records what is still queued, and then what Config.Last adds.
+func (r *Recorder) last() {
+	for it, ok := r.queue.next(); ok; it, ok = r.queue.next() {
+		r.take(it)
+		r.queue.release(it)
+	}
+	r.cfg.Last(func(e *Entry) {
+		e.T = r.cfg.Clock()
+		r.w.Add(e)
+	})
 }

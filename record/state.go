@@ -48,7 +48,7 @@ func (r *Recorder) save() *State {
 		r.fail(err)
 		return nil
 	}
-	s := &State{Pos: r.w.frames.pos, N: r.w.n, Lost: r.w.lost, Rows: r.w.rows, Streams: r.w.now.streams, Flagged: r.w.now.flagged,
+	s := &State{Pos: r.w.frames.pos, N: r.w.n, Lost: r.w.now.lost, Rows: r.w.rows, Streams: r.w.now.streams, Flagged: r.w.now.flagged,
 		Ends: r.w.now.pos, Start: r.start, Skew: r.clockSkew}
 	for i, sp := range r.splitters {
 		if sp != nil {
@@ -75,8 +75,8 @@ func (r *Recorder) resume(s *State) error {
 	if err != nil {
 		return err
 	}
-	r.w = &Writer{frames: frames, n: s.N, lost: s.Lost, rows: s.Rows}
-	r.w.now = progress{row: FrameInfo{Off: s.Pos}, streams: s.Streams, flagged: s.Flagged, pos: s.Ends}
+	r.w = &Writer{frames: frames, n: s.N, rows: s.Rows}
+	r.w.now = progress{row: FrameInfo{Off: s.Pos}, streams: s.Streams, flagged: s.Flagged, pos: s.Ends, lost: s.Lost}
 	r.w.safe = r.w.now
 	r.start, r.clockSkew = s.Start, s.Skew
 	for i, sp := range r.splitters {

@@ -13,9 +13,9 @@ const writeSize = 128 << 10
 type Writer struct {
 	frames *frameWriter
 	rows   []FrameInfo // of the frames that are closed
+	header []byte      // the first line; nil when another writer has written it
 	lines  []byte      // entries that were not handed to frames
 	n      int64       // number of the latest entry
-	lost   int64       // bytes of records that no entry holds
 	err    error       // sticky
 
 	now  progress // with all that was added
@@ -27,7 +27,8 @@ type progress struct {
 	row     FrameInfo // of the open frame
 	streams [streamCount]Volume
 	flagged [32]int64          // records by bit of Flags
-	pos     [streamCount]int64 // behind the last byte of each stream
+	pos     [streamCount]int64 // up to where each stream is in entries, or known to be lost
+	lost    int64              // bytes of streams that no entry holds
 }
 
 // NewWriter begins a capture in an empty file. With sync, each flush waits until the disk has the bytes.
@@ -37,7 +38,8 @@ func NewWriter(f File, h *Header, sync bool) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{frames: frames}
-	w.lines = append(w.lines, h.Encode()...)
+	w.header = h.Encode()
+	w.lines = append(w.lines, w.header...)
 	return w, nil
 }
 
@@ -125,25 +127,31 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Repair makes the file whole after an error and clears it, so that entries can be added again. It returns the bytes of
-// records that had been added and are lost. If it fails it can be tried again.
-func (w *Writer) Repair() (lost [streamCount]int64, err error) {
+// Repair makes the file whole after an error and clears it, so that entries can be added again; those that were added
+// since the last Flush are lost. If it fails it can be tried again.
+func (w *Writer) Repair() error {
 	open := w.frames.pos > w.frames.start
 	if err := w.frames.repair(); err != nil {
-		return lost, err
-	}
-	for i := range lost {
-		lost[i] = w.now.pos[i] - w.safe.pos[i]
+		return err
 	}
 	w.lines, w.now, w.err = w.lines[:0], w.safe, nil
+	if w.frames.pos == 0 { // nothing is in the file, the header neither
+		w.lines = append(w.lines, w.header...)
+	}
 	if open {
 		w.closed()
 	}
-	return lost, nil
+	return nil
 }
 
-// Lose counts bytes of records that no entry holds.
-func (w *Writer) Lose(bytes int64) { w.lost += bytes }
+// Pos tells up to where a stream is in entries, or known to be lost.
+func (w *Writer) Pos(s Stream) int64 { return w.now.pos[s] }
+
+// Lose notes that no entry holds the bytes of a stream from Pos up to pos.
+func (w *Writer) Lose(s Stream, pos int64) {
+	w.now.lost += pos - w.now.pos[s]
+	w.now.pos[s] = pos
+}
 
 // CloseFrame ends the open frame, so that all entries are in the file and another process can go on.
 func (w *Writer) CloseFrame() error {
@@ -167,7 +175,7 @@ func (w *Writer) End(t int64) error {
 }
 
 func (w *Writer) totals() *Totals {
-	t := &Totals{Entries: w.n + 1, Streams: map[string]Volume{}, Flagged: map[string]int64{}, Lost: w.lost}
+	t := &Totals{Entries: w.n + 1, Streams: map[string]Volume{}, Flagged: map[string]int64{}, Lost: w.now.lost}
 	for s, v := range w.now.streams {
 		if v.Records > 0 {
 			t.Streams[Stream(s).String()] = v

@@ -127,3 +127,24 @@ func ends(behind string) bool {
 func SameText(recorded, live string, there, here Folders) bool {
 	return newPaths(there, here, nil).equal(recorded, live)
 }
+
+// Rewrite puts New for Old in a text, wherever Old begins a path (or stands at all, if it is no path). Of pairs that fit
+// at one place the longest counts.
+func Rewrite(text string, pairs []Pair) string {
+	set := make([]rename, 0, 2*len(pairs))
+	for _, p := range pairs {
+		if p.Old == "" || !strings.Contains(text, p.Old) && !strings.Contains(text, escaped(p.Old)) {
+			continue
+		}
+		anywhere := !strings.HasPrefix(p.Old, "/") && !strings.Contains(p.Old, `\`)
+		set = append(set, rename{text: p.Old, mark: p.New, anywhere: anywhere})
+		if e := escaped(p.Old); e != p.Old {
+			set = append(set, rename{text: e, mark: escaped(p.New), anywhere: anywhere})
+		}
+	}
+	if len(set) == 0 {
+		return text
+	}
+	slices.SortStableFunc(set, func(a, b rename) int { return len(b.text) - len(a.text) })
+	return replace(text, set, false)
+}

@@ -115,7 +115,7 @@ func (s *Session) cause() string {
 			return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
 		}
 	}
-	if c := s.Closed[record.Agent]; c != nil && e.Code != 0 {
+	if c := s.Closed[record.Agent]; c != nil && c.N < e.N && (e.Code != 0 || e.Signal == "SIGPIPE") {
 		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
 	}
 	if c := s.EOF[record.Client]; c != nil && c.N < e.N {

@@ -63,9 +63,11 @@ var actions = map[string]func(*agent, string) error{
 	"take":     (*agent).take,
 	"flood":    (*agent).flood,
 	"paced":    (*agent).paced,
+	"scramble": func(a *agent, arg string) error { n := ints(arg); return a.pour(ScrambledRecords(n[0], n[1])) },
 	"noise":    func(a *agent, arg string) error { n := ints(arg); return a.pour(Random(uint64(n[0]), n[1])) },
 	"noiseerr": func(a *agent, arg string) error { n := ints(arg); return a.write(2, Random(uint64(n[0]), n[1])) },
 	"whole":    (*agent).whole,
+	"fill":     (*agent).fill,
 	"drip":     (*agent).drip,
 	"progress": func(a *agent, arg string) (err error) { a.progress, err = os.Create(arg); return err },
 	"close":    func(a *agent, arg string) error { return unix.Close(number(arg)) },
@@ -245,6 +247,11 @@ func (a *agent) pour(b []byte) error {
 func (a *agent) whole(arg string) error {
 	n, unit, _ := strings.Cut(arg, ",")
 	return a.write(1, append(bytes.Repeat(unquote(unit), number(n)), '\n'))
+}
+
+func (a *agent) fill(arg string) error {
+	n, unit, _ := strings.Cut(arg, ",")
+	return a.write(1, bytes.Repeat(unquote(unit), number(n)))
 }
 
 func (a *agent) drip(arg string) error {

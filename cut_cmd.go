@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pitap/record"
+	"pitap/replay/cut"
+)
+
+func runCut(t *tool, args []string) error {
+	var opt cut.Options
+	var out, entries string
+	f := t.flags("cut")
+	f.StringVarP(&out, "output", "o", "", "write the fixture to `FILE`; else to stdout")
+	f.IntVar(&opt.Run, "run", 0, "keep the run number `N`, from 1")
+	f.StringVar(&entries, "entries", "", "keep the entries with the numbers `A:B`")
+	f.BoolVar(&opt.Exact, "exact", false, "change nothing in the records")
+	if done, err := t.parse(f, args); done || err != nil {
+		return err
+	}
+	if entries != "" {
+		a, b, ok := strings.Cut(entries, ":")
+		var errA, errB error
+		if a != "" {
+			opt.First, errA = strconv.ParseInt(a, 10, 64)
+		}
+		if b != "" {
+			opt.Last, errB = strconv.ParseInt(b, 10, 64)
+		}
+		if !ok || errA != nil || errB != nil || opt.First < 0 || opt.Last < 0 {
+			return usageError("cut: --entries is %q; it takes numbers of entries A:B", entries)
+		}
+	}
+	path, err := t.find(f.Args())
+	if err != nil {
+		return err
+	}
+	content, err := cutFile(path, opt)
+	if err != nil {
+		return err
+	}
+	if out == "" || out == "-" {
+		_, err = t.stdout.Write(content)
+		return err
+	}
+	return writeWhole(out, content)
+}
+
+// cutFile makes a fixture of a capture.
+func cutFile(path string, opt cut.Options) ([]byte, error) {
+	var b bytes.Buffer
+	var opened []*record.Capture
+	defer func() {
+		for _, c := range opened {
+			c.Close()
+		}
+	}()
+	err := cut.Cut(&b, func() (*record.Reader, error) {
+		c, err := record.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		opened = append(opened, c)
+		return c.Reader, nil
+	}, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b.Bytes(), nil
+}

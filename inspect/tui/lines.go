@@ -1,0 +1,182 @@
+package tui
+
+import (
+	"fmt"
+
+	"pitap/inspect/view"
+)
+
+// lines is a view that is made of lines.
+type lines struct {
+	all    []view.Line
+	shown  []int // indexes of the lines that are not folded away
+	closed map[string]bool
+	talk   map[int64]bool // entries whose text is unfolded
+	top    int
+	cur    int
+	height int
+	width  int
+	made   uint64 // version of the store
+	title  string
+	enter  func(l view.Line) // nil: jump to the entry
+	depth  bool              // the lines fold by depth
+}
+
+// set replaces the lines and keeps the place.
+func (v *lines) set(all []view.Line) {
+	v.all = all
+	v.fold()
+}
+
+// key names a line, so that it stays folded when the lines are made anew.
+func (v *lines) key(i int) string { return fmt.Sprint(v.all[i].Depth, ":", v.all[i].N) }
+
+// fold finds the lines that are shown.
+func (v *lines) fold() {
+	v.shown = v.shown[:0]
+	hide := -1
+	for i := range v.all {
+		l := &v.all[i]
+		if hide >= 0 && l.Depth > hide {
+			continue
+		}
+		hide = -1
+		v.shown = append(v.shown, i)
+		if v.depth && v.closed[v.key(i)] {
+			hide = l.Depth
+		}
+	}
+	v.cur = max(0, min(v.cur, len(v.shown)-1))
+}
+
+// line is the one under the cursor.
+func (v *lines) line() (l view.Line, ok bool) {
+	if v.cur < 0 || v.cur >= len(v.shown) {
+		return l, false
+	}
+	return v.all[v.shown[v.cur]], true
+}
+
+// toggle folds or unfolds at the cursor.
+func (v *lines) toggle() {
+	if _, ok := v.line(); !ok || !v.depth {
+		return
+	}
+	i := v.shown[v.cur]
+	if i+1 >= len(v.all) || v.all[i+1].Depth <= v.all[i].Depth { // a leaf folds what holds it
+		for i >= 0 && v.all[i].Depth >= v.all[v.shown[v.cur]].Depth && v.all[i].Depth > 0 {
+			i--
+		}
+		if i < 0 || i+1 >= len(v.all) || v.all[i+1].Depth <= v.all[i].Depth {
+			return
+		}
+	}
+	if v.closed == nil {
+		v.closed = map[string]bool{}
+	}
+	k := v.key(i)
+	v.closed[k] = !v.closed[k]
+	v.fold()
+	for j, s := range v.shown {
+		if s == i {
+			v.cur = j
+		}
+	}
+}
+
+func (v *lines) move(n int) { v.cur = max(0, min(v.cur+n, len(v.shown)-1)) }
+
+// find goes to the next line that holds the pattern; ok is false when there is none.
+func (v *lines) find(p *view.Pattern, from, dir int) (ok bool) {
+	n := len(v.shown)
+	for k := range n {
+		i := ((from+dir*k)%n + n) % n
+		if start, _ := p.In(v.all[v.shown[i]].Text()); start >= 0 {
+			v.cur = i
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) drawLines(p painter, v *lines) {
+	if v.title != "" && p.h > 2 {
+		p.fill(0, a.theme.title)
+		p.print(1, 0, p.w-2, v.title, a.theme.title)
+		p = p.part(0, 1, p.w, p.h-1)
+	}
+	p.clear()
+	v.height = p.h
+	if v.cur < v.top {
+		v.top = v.cur
+	}
+	if v.cur >= v.top+p.h {
+		v.top = v.cur - p.h + 1
+	}
+	v.top = max(0, min(v.top, len(v.shown)-p.h))
+	for y := range p.h {
+		i := v.top + y
+		if i >= len(v.shown) {
+			break
+		}
+		l := v.all[v.shown[i]]
+		on := a.theme.base
+		if i == v.cur {
+			on = a.theme.sel
+			p.fill(y, on)
+		}
+		x := 1
+		if v.depth && v.closed[v.key(v.shown[i])] {
+			p.print(0, y, 1, "▸", a.theme.style(view.Dim, on))
+		}
+		p.line(x, y, l, on, a.pattern)
+	}
+	if v.top+p.h < len(v.shown) && p.h > 1 {
+		p.right(0, p.h-1, p.w, fmt.Sprintf(" %d%% ", 100*(v.top+p.h)/len(v.shown)), a.theme.bar)
+	}
+}
+
+// refresh makes the lines of a view, when what they tell has changed.
+func (a *app) refresh(which int, width int) *lines {
+	v := &a.views[which]
+	version := a.store.State().Version
+	if v.made == version && v.width == width && v.all != nil {
+		return v
+	}
+	v.made, v.width = version, width
+	switch which {
+	case viewRuns:
+		v.depth = true
+		v.set(a.withTalk(v, a.store.Runs(), width))
+	case viewFindings:
+		v.depth = true
+		if v.closed == nil {
+			v.closed = map[string]bool{}
+		}
+		v.set(a.store.Findings(width - 2))
+	case viewFigures:
+		v.set(a.store.Figures(width - 2))
+	case viewProcess:
+		v.set(a.store.Process(width - 2))
+	}
+	return v
+}
+
+// withTalk puts what was said below the messages and tools that are unfolded.
+func (a *app) withTalk(v *lines, all []view.Line, width int) []view.Line {
+	if len(v.talk) == 0 {
+		return all
+	}
+	var out []view.Line
+	for _, l := range all {
+		out = append(out, l)
+		if l.N == 0 || !v.talk[l.N] || l.Depth < 2 {
+			continue
+		}
+		for _, said := range a.store.Talk(l.N, width-2) {
+			said.Depth, said.N = l.Depth+1, l.N
+			out = append(out, said)
+		}
+	}
+	return out
+}

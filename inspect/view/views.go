@@ -1,0 +1,410 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pitap/inspect"
+	"pitap/inspect/session"
+	"pitap/inspect/text"
+	"pitap/record"
+)
+
+// sevRole is the role of a severity.
+func sevRole(s record.Severity) Role {
+	switch s {
+	case record.SevError:
+		return Bad
+	case record.SevHazard:
+		return Warn
+	}
+	return Dim
+}
+
+// Findings lays out what was found, the worst first.
+func (s *Store) Findings(width int) (lines []Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.damage {
+		lines = append(lines, wrapped(Bad, "", "damage  "+d.Error(), width)...)
+	}
+	if s.sess == nil {
+		return lines
+	}
+	list := s.sess.Findings()
+	slices.SortStableFunc(list, func(a, b record.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	counts := [3]int{}
+	for _, f := range list {
+		counts[min(f.Severity, 2)]++
+	}
+	lines = append(lines, head(fmt.Sprintf("%s, %s, %s", plural(counts[2], "error"), plural(counts[1], "hazard"), plural(counts[0], "note"))))
+	for _, f := range list {
+		lines = append(lines, Line{})
+		lines = append(lines, findingLines(f, width)...)
+	}
+	if len(list) == 0 && s.done {
+		lines = append(lines, Line{}, R(Good, "Nothing was found: framing and protocol are as they should be."))
+	}
+	return lines
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return text.Count(int64(n)) + " " + what + "s"
+}
+
+// findingLines lays out one finding with its explanation folded below it.
+func findingLines(f record.Finding, width int) []Line {
+	l := Line{N: f.N, Value: f.Rule, Head: true}
+	l.add(sevRole(f.Severity), fmt.Sprintf("%-7s", f.Severity)).add(Strong, f.Rule)
+	l.add(Dim, fmt.Sprintf("  #%d", f.N))
+	if f.Count > 1 {
+		l.add(Dim, fmt.Sprintf(", %s times, last #%d", text.Count(f.Count), f.Last))
+	}
+	lines := []Line{l}
+	lines = append(lines, wrapped(Plain, "        ", f.Text, width)...)
+	if f.Hint != "" {
+		lines = append(lines, wrapped(Good, "        ", "→ "+f.Hint, width)...)
+	}
+	for _, r := range session.Rules() {
+		if r.ID == f.Rule {
+			lines = append(lines, wrapped(Dim, "          ", r.Explain, width)...)
+		}
+	}
+	for i := range lines[1:] {
+		lines[i+1].N, lines[i+1].Depth = f.N, 1
+	}
+	return lines
+}
+
+func (s *Store) findingLines(from, to int64, width int) (lines []Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sess == nil {
+		return nil
+	}
+	for _, f := range s.sess.Findings() {
+		if f.N >= from && f.N <= to || f.Last >= from && f.Last <= to {
+			lines = append(lines, Line{})
+			lines = append(lines, findingLines(f, width)...)
+		}
+	}
+	return lines
+}
+
+// FindingAfter gives the number of the next entry that has a finding, before it with dir < 0; 0 when there is none.
+func (s *Store) FindingAfter(n int64, dir int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sess == nil {
+		return 0
+	}
+	best := int64(0)
+	see := func(k int64) {
+		if dir > 0 && k > n && (best == 0 || k < best) || dir < 0 && k < n && k > best {
+			best = k
+		}
+	}
+	for _, f := range s.sess.Findings() {
+		see(f.N)
+		see(f.Last)
+	}
+	return best
+}
+
+// OpenAfter gives the number of the next entry that something open began with, before it with dir < 0; 0 for none.
+func (s *Store) OpenAfter(n int64, dir int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	best := int64(0)
+	for _, k := range s.openEntries() {
+		if dir > 0 && k > n && (best == 0 || k < best) || dir < 0 && k < n && k > best {
+			best = k
+		}
+	}
+	return best
+}
+
+// openEntries are the numbers of the entries with which something began that is open, or was at the end.
+func (s *Store) openEntries() (list []int64) {
+	if s.sess == nil {
+		return nil
+	}
+	for _, w := range s.sess.Open(s.now()) {
+		list = append(list, w.N)
+	}
+	for _, c := range s.sess.Commands {
+		if c.Response == nil {
+			list = append(list, c.N)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+var entryNumber = regexp.MustCompile(`#(\d+)`)
+
+// Runs lays out the tree of runs, as pitap stats writes it, with what was said below its messages.
+func (s *Store) Runs() []Line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sess == nil {
+		return nil
+	}
+	var b strings.Builder
+	s.sess.WriteRuns(&b, text.Palette{Enabled: true})
+	lines := coloured(b.String())
+	for i := range lines {
+		l := &lines[i]
+		said := l.Text()
+		if m := entryNumber.FindStringSubmatch(said); m != nil {
+			l.N, _ = strconv.ParseInt(m[1], 10, 64)
+		}
+		l.Depth = (len(said) - len(strings.TrimLeft(said, " "))) / 2
+		l.Head = l.Depth == 0
+	}
+	return lines
+}
+
+// Process lays out what ran where, what it said on stderr, how it ended, and what is open.
+func (s *Store) Process(width int) (lines []Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	field := func(name, value string) {
+		if value == "" {
+			return
+		}
+		value = text.VisibleString(value)
+		for i, w := range wrapped(Plain, "", value, width-12) {
+			l := Line{Value: value}
+			if i > 0 {
+				name = ""
+			}
+			l.add(Dim, fmt.Sprintf("%-11s ", name))
+			l.Spans = append(l.Spans, w.Spans...)
+			lines = append(lines, l)
+		}
+	}
+	lines = append(lines, head("session"))
+	field("capture", s.Path)
+	if s.err != nil {
+		field("trouble", s.err.Error())
+	}
+	field("state", s.stateWords())
+	for i, d := range s.damage {
+		if i == 10 {
+			field("", fmt.Sprintf("and %d more places", len(s.damage)-i))
+			break
+		}
+		field("damage", d.Error())
+	}
+	if h := s.header; h != nil {
+		field("command", strings.Join(h.Argv, " "))
+		field("agent", strings.TrimSpace(h.Agent.Path+"  "+h.Agent.Version))
+		if h.Agent.PID > 0 {
+			field("agent's pid", strconv.Itoa(h.Agent.PID))
+		}
+		field("folder", h.Cwd)
+		if h.Client.Name != "" || h.Client.PID > 0 {
+			field("client", fmt.Sprintf("%s (pid %d)", h.Client.Name, h.Client.PID))
+		}
+		if !h.Start.IsZero() {
+			field("start", h.Start.Local().Format("2006-01-02 15:04:05.000 MST"))
+		}
+		field("label", h.Label)
+		field("host", strings.TrimSpace(h.Host+"  "+h.OS))
+		field("recorded by", h.Tool)
+		field("left out", h.Cut)
+	}
+	if s.sess == nil {
+		return lines
+	}
+	field("pi", fmt.Sprintf("%s (%s)", s.sess.Version, s.sess.VersionFrom))
+	now := s.now()
+	lines = append(lines, Line{}, head("in words"))
+	lines = append(lines, wrapped(Plain, "", s.sess.Why(now), width)...)
+	return append(lines, s.processRest(now, width)...)
+}
+
+// stateWords says what the capture is.
+func (s *Store) stateWords() string {
+	switch {
+	case s.live && !s.done:
+		return "live: being recorded, " + text.Count(s.count) + " entries so far"
+	case !s.done:
+		return "being read"
+	case s.err != nil:
+		return "can't be read"
+	case s.cond != "":
+		return s.cond
+	}
+	return "whole, " + text.Count(s.count) + " entries"
+}
+
+func (s *Store) processRest(now int64, width int) (lines []Line) {
+	at := func(n, t int64, role Role, what string) {
+		l := Line{N: n}
+		l.add(Dim, fmt.Sprintf("%8s  %12s  ", "#"+strconv.FormatInt(n, 10), text.Since(t))).add(role, text.VisibleString(what))
+		lines = append(lines, l)
+	}
+	sess := s.sess
+	open := sess.Open(now)
+	title := "open now"
+	if sess.Ended {
+		title = "open at the end"
+	}
+	lines = append(lines, Line{}, head(title))
+	for _, w := range open {
+		at(w.N, w.Since, Warn, fmt.Sprintf("%s, for %s", w.Words, text.Duration(now-w.Since)))
+	}
+	if len(open) == 0 {
+		lines = append(lines, R(Dim, "nothing"))
+	}
+	lines = append(lines, Line{}, head("signals, ends, exit"))
+	before := len(lines)
+	for _, g := range sess.Signals {
+		to := "the agent"
+		if g.To == "group" {
+			to = "the agent's process group"
+		}
+		at(g.N, g.T, Note, g.Kind+" to "+to)
+	}
+	for _, side := range []record.Stream{record.Client, record.Agent, record.Stderr} {
+		if m := sess.EOF[side]; m != nil {
+			at(m.N, m.T, Note, "end of the stream "+side.String())
+		}
+		if m := sess.Closed[side]; m != nil {
+			at(m.N, m.T, Note, "the reader of "+side.String()+" went away")
+		}
+	}
+	if x := sess.Exit; x != nil {
+		switch {
+		case x.Error != "":
+			at(x.N, x.T, Bad, "could not be started: "+x.Error)
+		case x.Signal != "":
+			at(x.N, x.T, Bad, "died of "+x.Signal)
+		case x.Code != 0:
+			at(x.N, x.T, Bad, fmt.Sprintf("exit %d", x.Code))
+		default:
+			at(x.N, x.T, Good, "exit 0")
+		}
+	}
+	if len(lines) == before {
+		lines = append(lines, R(Dim, "none"))
+	}
+	slices.SortStableFunc(lines[before:], func(a, b Line) int { return cmp.Compare(a.N, b.N) })
+	if len(sess.LastErr) > 0 {
+		lines = append(lines, Line{}, head("last on stderr"))
+		for _, l := range sess.LastErr {
+			at(l.N, l.T, Stderr, l.Text)
+		}
+	}
+	return lines
+}
+
+// Bottom is what the last lines of the screen say: the sentence of pitap why, and what crossed last, in few words when
+// the screen is narrow.
+func (s *Store) Bottom(width int) (why string, last Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.err != nil:
+		why = s.err.Error()
+	case s.sess == nil:
+		why = "Reading the capture."
+	case !s.done && !s.live:
+		percent := int64(0)
+		if s.indexed {
+			percent = 100 * s.loaded / max(1, s.count)
+		} else if size := s.capture.Size(); size > 0 {
+			percent = 100 * s.tailUnit / size
+		}
+		why = fmt.Sprintf("Reading the capture: %d%%, %s entries.", percent, text.Count(s.loaded))
+	default:
+		why = s.sess.Why(s.now())
+	}
+	why = text.VisibleString(why)
+	if s.sess == nil {
+		return why, last
+	}
+	if last = s.crossed(true, 28); text.Width(last.Text()) > width {
+		last = s.crossed(false, max(6, width/2-11))
+	}
+	return why, last
+}
+
+// crossed says for each direction what crossed last, how long ago, and how much of a record is pending; not
+// wide in few words. A kind has room cells.
+func (s *Store) crossed(wide bool, room int) (last Line) {
+	now := s.now()
+	for i, side := range []record.Stream{record.Client, record.Agent} {
+		if i > 0 {
+			last.add(Dim, map[bool]string{true: "  │  ", false: " │ "}[wide])
+		}
+		arrow := "→ "
+		if side == record.Agent {
+			arrow = "← "
+		}
+		last.add(streamRole(side), arrow)
+		switch m := s.sess.Last[side]; {
+		case m == nil:
+			last.add(Dim, "nothing yet")
+		case wide:
+			last.add(Plain, text.Cut(m.Kind, room)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
+		default:
+			kind := m.Kind[strings.IndexByte(m.Kind, ':')+1:]
+			age := s.age(now - m.T)
+			age = age[:strings.IndexByte(age, ' ')]
+			last.add(Plain, text.Cut(kind, room)+" ").add(ageRole(now-m.T, s.live && !s.done), age)
+		}
+		if h := s.pass.half[side]; h.any && wide {
+			last.add(Bad, fmt.Sprintf(", half a record: %s bytes", text.Count(h.bytes)))
+		} else if h.any {
+			last.add(Bad, " +"+text.Size(h.bytes))
+		}
+	}
+	for _, st := range s.sess.Stalls {
+		if st.For == 0 && !s.sess.Ended {
+			last.add(Bad, fmt.Sprintf("  │  %s stalled: %s bytes wait", st.Stream, text.Count(st.Bytes)))
+		}
+	}
+	return last
+}
+
+func ageRole(ns int64, live bool) Role {
+	if live && ns > 10e9 {
+		return Warn
+	}
+	return Plain
+}
+
+// age says how long ago something was; seconds have one digit, so that it counts up evenly.
+func (s *Store) age(ns int64) string {
+	word := " ago"
+	if s.done {
+		word = " before the end"
+	}
+	switch {
+	case ns < 1e9:
+		return text.Duration(ns/1e6*1e6) + word
+	case ns < 60e9:
+		return fmt.Sprintf("%.1fs%s", float64(ns)/1e9, word)
+	}
+	return text.Duration(ns) + word
+}
+
+// Title names the capture.
+func (s *Store) Title() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.header == nil {
+		return text.VisibleString(s.Path)
+	}
+	return text.VisibleString(inspect.Title(s.Path, s.header))
+}

@@ -1,0 +1,754 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// session is a recorder under test, on a clock of its bubble, with what was put into it.
+type session struct {
+	*Recorder
+	t     *testing.T
+	file  *memFile
+	start time.Time
+
+	mu    sync.Mutex
+	sent  [streamCount][]byte
+	warns []string
+	wall  time.Duration // how far the wall clock is from the other
+	files []*memFile
+	open  func() error // before a file is opened
+	gone  error
+}
+
+func newSession(t *testing.T, change ...func(*session, *Config)) *session {
+	s := &session{t: t, file: &memFile{}, start: time.Now()}
+	cfg := Config{
+		Open: func() (File, *Header, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.open != nil {
+				if err := s.open(); err != nil {
+					return nil, nil, err
+				}
+			}
+			if len(s.files) > 0 {
+				s.file = &memFile{}
+			}
+			s.files = append(s.files, s.file)
+			return s.file, &Header{Pitap: Version, Start: s.start}, nil
+		},
+		Clock: func() int64 { return int64(time.Since(s.start)) },
+		Wall: func() time.Time {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return time.Now().Add(s.wall)
+		},
+		Warn: func(err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.warns = append(s.warns, err.Error())
+		},
+	}
+	for _, f := range change {
+		f(s, &cfg)
+	}
+	s.Recorder = NewRecorder(cfg)
+	return s
+}
+
+// put puts bytes and remembers them.
+func (s *session) put(from Stream, p string) {
+	s.Put(from, []byte(p))
+	s.sent[from] = append(s.sent[from], p...)
+}
+
+// talk puts records of both sides for a while, one each step.
+func (s *session) talk(d, step time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); pause(step) {
+		n := len(s.sent[Client])
+		s.put(Client, fmt.Sprintf(`{"type":"prompt","n":%d}`+"\n", n))
+		s.put(Agent, fmt.Sprintf(`{"type":"response","n":%d,"text":"half of`, n))
+		s.put(Agent, fmt.Sprintf(` it %d"}`+"\n"+`{"type":"next`, n))
+		s.put(Agent, `"}`+"\n")
+		if n%7 == 0 {
+			s.put(Stderr, fmt.Sprintf("line %d\n", n))
+		}
+	}
+}
+
+// pause lets the bubble's time go by.
+func pause(d time.Duration) { <-time.After(d) }
+
+func (s *session) close() {
+	s.t.Helper()
+	if err := s.Close(); err != nil {
+		s.t.Errorf("close: %v", err)
+	}
+}
+
+// warned returns what the recorder has warned of.
+func (s *session) warned() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.warns, "; ")
+}
+
+// tally is what a capture holds of a session.
+type tally struct {
+	notes   []Entry
+	missing [streamCount]int64 // bytes that no entry holds
+	lost    [streamCount]int64 // bytes that gap notes count
+}
+
+// check reads the session's capture and compares it with what was put: every byte is in it, or counted by a gap note.
+func (s *session) check() *tally {
+	s.t.Helper()
+	r := NewReader(s.file, s.file.size)
+	y := &tally{}
+	var have [streamCount][]bool
+	for i := range have {
+		have[i] = make([]bool, len(s.sent[i]))
+	}
+	last := int64(-1)
+	wrong := 0
+	for r.Next() && wrong < 3 {
+		e := r.Entry()
+		if e.Note == nil && !e.Part { // parts have the time of their read, and are written later
+			if e.T < last {
+				s.t.Errorf("entry %d has t %d after %d", e.N, e.T, last)
+				wrong++
+			}
+			last = e.T
+		}
+		if e.Note != nil {
+			y.notes = append(y.notes, clone(e))
+			for name, n := range e.Note.Lost {
+				stream, _ := ParseStream(name)
+				y.lost[stream] += n
+			}
+			continue
+		}
+		p := append(bytes.Clone(e.Body), e.EOL...)
+		sent := s.sent[e.From]
+		if e.Off+int64(len(p)) > int64(len(sent)) || !bytes.Equal(sent[e.Off:e.Off+int64(len(p))], p) {
+			s.t.Errorf("entry %d at byte %d of %v is %.80q, not what was put", e.N, e.Off, e.From, p)
+			wrong++
+			continue
+		}
+		for i := range p {
+			have[e.From][e.Off+int64(i)] = true
+		}
+	}
+	if wrong > 0 {
+		return y
+	}
+	if r.Err() != nil || len(r.Damage()) > 0 || !r.Ended() {
+		s.t.Errorf("capture: err %v, damage %v, ended %v", r.Err(), r.Damage(), r.Ended())
+	}
+	if _, err := plainDecoder.DecodeAll(s.file.bytes(), nil); err != nil {
+		s.t.Errorf("a plain zstd decoder: %v", err)
+	}
+	total := int64(0)
+	for i := range have {
+		for _, ok := range have[i] {
+			if !ok {
+				y.missing[i]++
+			}
+		}
+		total += y.lost[i]
+	}
+	if y.missing != y.lost {
+		s.t.Errorf("missing are %v bytes by stream, gap notes count %v", y.missing, y.lost)
+	}
+	if end := y.of("end"); len(end) != 1 || end[0].Note.Totals.Lost != total || end[0].Note.Totals.Entries != end[0].N {
+		s.t.Errorf("end note %+v, lost %d", end, total)
+	}
+	if rows, err := ReadIndex(s.file, int64(len(s.file.bytes()))); err != nil || len(rows) == 0 {
+		s.t.Errorf("index: %d rows, %v", len(rows), err)
+	}
+	return y
+}
+
+// of returns the notes of a kind.
+func (y *tally) of(kind string) (notes []Entry) {
+	for _, e := range y.notes {
+		if e.Note.Kind == kind {
+			notes = append(notes, e)
+		}
+	}
+	return notes
+}
+
+// covers returns how many of the first bytes of each stream a capture holds, whole or in parts.
+func covers(data []byte) (ends [streamCount]int64) {
+	_, entries := readBytes(data)
+	for _, e := range entries {
+		if e.Note == nil {
+			ends[e.From] = max(ends[e.From], e.Off+int64(len(e.Body)+len(e.EOL)))
+		}
+	}
+	return ends
+}
+
+func TestRecorderRecordsAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.Note(&Entry{From: Client, Note: &Note{Kind: "signal", Signal: "SIGWINCH", To: "agent"}})
+		s.talk(2*time.Second, 7*time.Millisecond)
+		s.put(Agent, "no line feed at the end")
+		s.Note(&Entry{From: Agent, Note: &Note{Kind: "eof"}})
+		s.put(Client, "nor here")
+		s.close()
+		y := s.check()
+		if y.lost != [streamCount]int64{} || s.warned() != "" {
+			t.Errorf("lost %v, warnings %q", y.lost, s.warned())
+		}
+		if len(y.of("signal")) != 1 || len(y.of("eof")) != 1 || len(y.notes) != 3 {
+			t.Errorf("notes %+v", y.notes)
+		}
+	})
+}
+
+// TestIdleRecorder has no timer: nothing wakes it.
+func TestIdleRecorder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		writes := 0
+		s := newSession(t)
+		s.put(Client, "{}\n")
+		pause(time.Second)
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { writes++; return len(p), nil }
+		})
+		pause(24 * time.Hour)
+		if writes > 0 {
+			t.Errorf("%d writes while idle", writes)
+		}
+		s.close()
+		s.check()
+	})
+}
+
+// TestFlushedInTime is the third promise: a copy of the file holds all that was put more than 100 ms before.
+func TestFlushedInTime(t *testing.T) {
+	for _, slow := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
+		t.Run(slow.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSession(t)
+				s.file.write = func(p []byte, _ int64) (int, error) {
+					pause(slow)
+					return len(p), nil
+				}
+				type mark struct {
+					at   time.Time
+					ends [streamCount]int64
+				}
+				var marks []mark
+				r := rand.New(rand.NewPCG(1, 2))
+				for range 3000 {
+					for range r.IntN(4) {
+						s.put(Stream(1+r.IntN(3)), []string{"{}\n", `{"a":`, `"long` + strings.Repeat(" and longer", r.IntN(500)) + `"`, "}\n", "\n"}[r.IntN(5)])
+					}
+					m := mark{at: time.Now()}
+					for i := range m.ends {
+						m.ends[i] = int64(len(s.sent[i]))
+					}
+					marks = append(marks, m)
+					pause(time.Duration(r.IntN(12000)) * time.Microsecond)
+					if r.IntN(30) == 0 {
+						pause(300 * time.Millisecond)
+					}
+					var want [streamCount]int64
+					for len(marks) > 0 && time.Since(marks[0].at) > 100*time.Millisecond {
+						want = marks[0].ends
+						marks = marks[1:]
+					}
+					if want == ([streamCount]int64{}) || r.IntN(10) > 0 {
+						continue
+					}
+					got := covers(s.file.bytes())
+					for i := range want {
+						if got[i] < want[i] {
+							t.Fatalf("after %v the file holds %d bytes of %v, more than 100 ms ago %d were put", time.Since(s.start), got[i], Stream(i), want[i])
+						}
+					}
+				}
+				s.close()
+				if y := s.check(); y.lost != [streamCount]int64{} || len(y.of("lag")) > 0 {
+					t.Errorf("lost %v, lag %v", y.lost, y.of("lag"))
+				}
+			})
+		})
+	}
+}
+
+// TestFileFails: whatever the file does, traffic goes on, and what is missing in the capture is counted.
+func TestFileFails(t *testing.T) {
+	full := fmt.Errorf("write capture: %w", syscall.ENOSPC)
+	for _, test := range []struct {
+		name  string
+		fail  func(f *memFile)
+		heals bool // the file works again before the end
+		lost  bool // something is
+		sync  bool
+	}{
+		{name: "writes fail", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return 0, full }
+		}, lost: true},
+		{name: "writes are short", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return len(p) / 2, full }
+		}, lost: true},
+		{name: "all but the last byte is written", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return len(p) - 1, full }
+		}, lost: true},
+		{name: "everything is written, and an error comes", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return len(p), full }
+		}, lost: true},
+		{name: "small writes succeed", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) {
+				if len(p) < 20 {
+					return len(p), nil
+				}
+				return 5, full
+			}
+		}, lost: true},
+		{name: "every second write fails", fail: func(f *memFile) {
+			n := 0
+			f.write = func(p []byte, _ int64) (int, error) {
+				if n++; n%2 == 0 {
+					return len(p), nil
+				}
+				return len(p) / 3, full
+			}
+		}, lost: true},
+		{name: "truncate fails, too", fail: func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return len(p) / 2, full }
+			f.truncate = func(int64) error { return syscall.EIO }
+		}, lost: true},
+		{name: "sync fails", sync: true, fail: func(f *memFile) {
+			f.sync = func() error { return syscall.EIO }
+		}, lost: true},
+		{name: "sync fails every second time", sync: true, fail: func(f *memFile) {
+			n := 0
+			f.sync = func() error {
+				if n++; n%2 == 0 {
+					return syscall.EIO
+				}
+				return nil
+			}
+		}, lost: true},
+	} {
+		for _, step := range []time.Duration{300 * time.Microsecond, 9 * time.Millisecond, 130 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%s, a step each %v", test.name, step), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newSession(t, func(_ *session, cfg *Config) { cfg.Sync = test.sync })
+					s.talk(time.Second, step)
+					for range 3 {
+						s.put(Agent, `{"begun before`)
+						s.file.set(test.fail)
+						s.talk(1700*time.Millisecond, step)
+						s.Note(&Entry{Note: &Note{Kind: "signal", Signal: "SIGUSR1"}})
+						s.put(Agent, `{"begun while"`)
+						s.file.set(func(f *memFile) { f.write, f.truncate, f.sync = nil, nil, nil })
+						pause(10 * time.Millisecond)
+						s.put(Agent, ` and "goes on"`)
+						s.talk(1200*time.Millisecond, step)
+					}
+					s.close()
+					y := s.check()
+					if (y.lost != [streamCount]int64{}) != test.lost {
+						t.Errorf("lost %v", y.lost)
+					}
+					if n := len(y.of("signal")); n != 3 {
+						t.Errorf("%d of 3 signals", n)
+					}
+					if gaps := y.of("gap"); test.lost && (len(gaps) < 3 || !strings.Contains(gaps[0].Note.Error, "no space left") && !test.sync) {
+						t.Errorf("gaps %+v", gaps)
+					}
+					if w := s.warned(); !strings.Contains(w, "the session goes on without being recorded") || !strings.Contains(w, "recording again") {
+						t.Errorf("warnings %q", w)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFileFailsToTheEnd: the capture can't be ended; it is readable up to the failure.
+func TestFileFailsToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.talk(time.Second, time.Millisecond)
+		pause(time.Second)
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return len(p) / 2, syscall.ENOSPC }
+		})
+		before := covers(s.file.bytes())
+		s.talk(time.Second, time.Millisecond)
+		if err := s.Close(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("close: %v", err)
+		}
+		got := covers(s.file.bytes())
+		for i := range got {
+			if got[i] < before[i] {
+				t.Errorf("%d bytes of %v, were %d", got[i], Stream(i), before[i])
+			}
+		}
+		if r, _ := readBytes(s.file.bytes()); r.Ended() || len(r.Damage()) > 0 {
+			t.Errorf("ended %v, damage %v", r.Ended(), r.Damage())
+		}
+	})
+}
+
+// TestOpenFails: there is no file at first.
+func TestOpenFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t, func(s *session, _ *Config) { s.open = func() error { return syscall.EACCES } })
+		s.talk(2*time.Second, 9*time.Millisecond)
+		s.mu.Lock()
+		s.open = nil
+		s.mu.Unlock()
+		s.talk(2*time.Second, 9*time.Millisecond)
+		s.close()
+		y := s.check()
+		if gaps := y.of("gap"); len(gaps) != 1 || gaps[0].N != 1 || y.lost[Client] == 0 || !strings.Contains(gaps[0].Note.Error, "permission denied") {
+			t.Errorf("gaps %+v", gaps)
+		}
+	})
+}
+
+// TestFileVanishes: a new file goes on, and counts what was in the old one.
+func TestFileVanishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t, func(s *session, cfg *Config) {
+			cfg.Gone = func() error {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.gone
+			}
+		})
+		s.talk(2*time.Second, 9*time.Millisecond)
+		s.put(Agent, `{"half`)
+		s.mu.Lock()
+		s.gone = fmt.Errorf("capture was removed: %w", ErrGone)
+		s.open = func() error { s.gone = nil; return nil }
+		s.mu.Unlock()
+		pause(200 * time.Millisecond)
+		s.put(Agent, `":1}`+"\n")
+		s.talk(2*time.Second, 9*time.Millisecond)
+		s.close()
+		if len(s.files) != 2 {
+			t.Fatalf("%d files", len(s.files))
+		}
+		y := s.check()
+		if gaps := y.of("gap"); len(gaps) != 1 || y.lost[Client] == 0 || y.lost[Agent] == 0 {
+			t.Errorf("gaps %+v", gaps)
+		}
+		if w := s.warned(); !strings.Contains(w, "capture was removed") || !strings.Contains(w, "recording again") {
+			t.Errorf("warnings %q", w)
+		}
+	})
+}
+
+// TestPanic: a bug in the recorder ends the recording, and nothing else.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.talk(time.Second, 9*time.Millisecond)
+		pause(100 * time.Millisecond)
+		before := s.file.bytes()
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { panic("a bug") }
+		})
+		began := time.Now()
+		big := strings.Repeat("x", 64<<10)
+		for range 1000 { // much more than the ring holds
+			s.put(Agent, big)
+			pause(time.Millisecond)
+		}
+		if d := time.Since(began); d > 1100*time.Millisecond {
+			t.Errorf("putting took %v", d)
+		}
+		if err := s.Close(); err == nil || !strings.Contains(err.Error(), "a bug") {
+			t.Errorf("close: %v", err)
+		}
+		if !bytes.Equal(before, s.file.bytes()) {
+			t.Error("the file has changed")
+		}
+		if w := s.warned(); strings.Count(w, "going on without recording") != 1 {
+			t.Errorf("warnings %q", w)
+		}
+	})
+}
+
+// TestWriteHangs: the ring fills, then forwarding is slowed to 1 MiB/s at worst, and what finds no room is counted.
+func TestWriteHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		release := make(chan struct{})
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) {
+				<-release
+				return len(p), nil
+			}
+		})
+		big := strings.Repeat("x", 64<<10-1) + "\n"
+		began := time.Now()
+		for range 16<<20/len(big) - 2 {
+			s.put(Agent, big)
+		}
+		if d := time.Since(began); d > 0 {
+			t.Errorf("filling the ring took %v", d)
+		}
+		for n := 0; time.Since(began) == 0 && n < 1000; n++ { // what the recorder has taken before it hung
+			s.put(Agent, big)
+		}
+		var slowest time.Duration
+		for range 100 {
+			began := time.Now()
+			s.put(Agent, big)
+			slowest = max(slowest, time.Since(began))
+			began = time.Now()
+			s.put(Client, "{}\n")
+			if d := time.Since(began); d > 3*time.Second/(1<<20) {
+				t.Errorf("a small one took %v", d)
+			}
+		}
+		if slowest > time.Second/16 {
+			t.Errorf("64 KiB took %v", slowest)
+		}
+		s.Note(&Entry{Note: &Note{Kind: "signal", Signal: "SIGTERM"}})
+		close(release)
+		pause(time.Second)
+		s.put(Agent, "{}\n")
+		s.close()
+		y := s.check()
+		if y.lost[Agent] < 99*64<<10 || y.lost[Agent] > 102*64<<10 || len(y.of("gap")) != 1 || len(y.of("signal")) != 1 {
+			t.Errorf("lost %v, gaps %+v", y.lost, y.of("gap"))
+		}
+	})
+}
+
+// TestSlowFile: a file that takes 20 MiB/s slows the traffic and loses nothing; one of 100 KiB/s loses some.
+func TestSlowFile(t *testing.T) {
+	for _, test := range []struct {
+		rate int // bytes of compressed data a second
+		lost bool
+	}{{20 << 20, false}, {100 << 10, true}} {
+		t.Run(fmt.Sprint(test.rate), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSession(t)
+				s.file.set(func(f *memFile) {
+					f.write = func(p []byte, _ int64) (int, error) {
+						pause(time.Duration(len(p)) * time.Second / time.Duration(test.rate))
+						return len(p), nil
+					}
+				})
+				r := rand.New(rand.NewPCG(1, 2))
+				for range 800 { // 50 MiB that compress to half
+					p := make([]byte, 32<<10)
+					for i := range p {
+						p[i] = byte(r.UintN(256))
+					}
+					s.put(Agent, fmt.Sprintf("%x\n", p))
+				}
+				s.close()
+				y := s.check()
+				if (y.lost[Agent] > 0) != test.lost {
+					t.Errorf("lost %v", y.lost)
+				}
+				if len(y.of("lag")) == 0 {
+					t.Error("no lag note")
+				}
+			})
+		})
+	}
+}
+
+// TestLag: each flush takes 300 ms, and the capture says that it is behind.
+func TestLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.talk(time.Second, 9*time.Millisecond)
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) {
+				pause(300 * time.Millisecond)
+				return len(p), nil
+			}
+		})
+		s.talk(3*time.Second, 9*time.Millisecond)
+		s.file.set(func(f *memFile) { f.write = nil })
+		s.talk(3*time.Second, 9*time.Millisecond)
+		s.close()
+		lags := s.check().of("lag")
+		if len(lags) == 0 || len(lags) > 5 {
+			t.Fatalf("lag notes %+v", lags)
+		}
+		for _, e := range lags {
+			if e.Note.By < int64(100*time.Millisecond) || e.Note.By > int64(700*time.Millisecond) || e.T < int64(time.Second) || e.T > int64(4500*time.Millisecond) {
+				t.Errorf("at %v behind by %v", time.Duration(e.T), time.Duration(e.Note.By))
+			}
+		}
+	})
+}
+
+func TestClockNotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		move := func(d time.Duration) {
+			s.mu.Lock()
+			s.wall += d
+			s.mu.Unlock()
+			s.talk(time.Second, 50*time.Millisecond)
+		}
+		move(0)
+		move(900 * time.Millisecond)
+		move(5 * time.Second)
+		move(-time.Hour)
+		wall := time.Now().Add(s.wall)
+		s.close()
+		clocks := s.check().of("clock")
+		if len(clocks) != 2 || clocks[0].Note.By != int64(5900*time.Millisecond) || clocks[1].Note.By != -int64(time.Hour) {
+			t.Fatalf("clock notes %+v", clocks)
+		}
+		if d := wall.Sub(clocks[1].Note.Wall); d < 0 || d > 2*time.Second || clocks[1].Note.Wall.Location() != time.UTC {
+			t.Errorf("wall time %v, is %v", clocks[1].Note.Wall, wall)
+		}
+	})
+}
+
+// TestHandOver stops a recorder at some moment, and another goes on from its state, which has been JSON.
+func TestHandOver(t *testing.T) {
+	for seed := range uint64(30) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			s := newSession(t)
+			some := func() {
+				for range r.IntN(60) {
+					s.put(Stream(1+r.IntN(3)), []string{"{}\n", `{"a":`, `"long` + strings.Repeat(" and longer", r.IntN(9000)) + `"`, "}\r", "\n"}[r.IntN(5)])
+					if r.IntN(3) == 0 {
+						pause(time.Duration(r.IntN(50)) * time.Millisecond)
+					}
+				}
+			}
+			for range 1 + r.IntN(3) {
+				some()
+				if r.IntN(2) == 0 { // with a full queue
+					release := make(chan struct{})
+					s.file.set(func(f *memFile) {
+						f.write = func(p []byte, _ int64) (int, error) { <-release; return len(p), nil }
+					})
+					some()
+					time.AfterFunc(50*time.Millisecond, func() { close(release) })
+				}
+				s.Note(&Entry{Note: &Note{Kind: "handover"}})
+				state, err := s.Suspend(time.Second)
+				if err != nil || state == nil {
+					t.Fatalf("seed %d: state %v, %v", seed, state, err)
+				}
+				data, err := json.Marshal(state)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, _ := readBytes(s.file.bytes()); len(n.Damage()) > 0 || n.Torn() {
+					t.Fatalf("seed %d: damage %v, torn %v after the first recorder", seed, n.Damage(), n.Torn())
+				}
+				resumed := new(State)
+				if err := json.Unmarshal(data, resumed); err != nil {
+					t.Fatal(err)
+				}
+				again, _ := json.Marshal(resumed)
+				if !bytes.Equal(data, again) {
+					t.Fatalf("state\n%s\nbecame\n%s", data, again)
+				}
+				s.Recorder = NewRecorder(Config{
+					Open:   func() (File, *Header, error) { return s.file, nil, nil },
+					Clock:  func() int64 { return int64(time.Since(s.start)) },
+					Wall:   time.Now,
+					Resume: resumed,
+				})
+			}
+			some()
+			s.close()
+			y := s.check()
+			if y.lost != [streamCount]int64{} || len(y.of("handover")) == 0 {
+				t.Errorf("seed %d: lost %v, %d hand-overs", seed, y.lost, len(y.of("handover")))
+			}
+			// Each byte stands in one record only, once parts that are superseded are left out.
+			r2, entries := readBytes(s.file.bytes())
+			for from := Client; from < streamCount; from++ {
+				of := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.From != from || e.Note != nil })
+				if got, want := assemble(of), wantRecords(s.sent[from]); !slices.Equal(got, want) {
+					t.Errorf("seed %d: %v has %d records, want %d", seed, from, len(got), len(want))
+				}
+			}
+			if totals := entries[len(entries)-1].Note.Totals; totals.Streams["agent"].Bytes != int64(len(s.sent[Agent])) || !r2.Ended() {
+				t.Errorf("seed %d: totals %+v, %d bytes of the agent", seed, totals, len(s.sent[Agent]))
+			}
+		})
+	}
+}
+
+// TestFinish: the end of a session waits for a slow file as long as it is told to, then gives the rest to another.
+func TestFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.talk(time.Second, 9*time.Millisecond)
+		if state, err := s.Finish(time.Second); state != nil || err != nil {
+			t.Errorf("state %v, %v", state, err)
+		}
+		s.check()
+	})
+	synctest.Test(t, func(t *testing.T) { // slow: each write takes 600 ms
+		s := newSession(t)
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { pause(600 * time.Millisecond); return len(p), nil }
+		})
+		s.talk(2*time.Second, time.Millisecond)
+		began := time.Now()
+		state, err := s.Finish(500 * time.Millisecond)
+		if d := time.Since(began); err == nil && state == nil && d > time.Second || d > 1500*time.Millisecond {
+			t.Errorf("after %v: state %v, %v", d, state, err)
+		}
+		<-s.done
+	})
+	synctest.Test(t, func(t *testing.T) { // hangs
+		s := newSession(t)
+		release := make(chan struct{})
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { <-release; return len(p), nil }
+		})
+		s.talk(time.Second, 9*time.Millisecond)
+		began := time.Now()
+		state, err := s.Finish(500 * time.Millisecond)
+		if state != nil || err == nil || !strings.Contains(err.Error(), "hangs") || time.Since(began) > 1100*time.Millisecond {
+			t.Errorf("after %v: state %v, %v", time.Since(began), state, err)
+		}
+		close(release)
+		<-s.done
+	})
+}
+
+// TestSuspendWhileFailing gives no state: there is nothing to go on with.
+func TestSuspendWhileFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t)
+		s.file.set(func(f *memFile) {
+			f.write = func(p []byte, _ int64) (int, error) { return 0, syscall.ENOSPC }
+		})
+		s.talk(time.Second, 9*time.Millisecond)
+		if state, err := s.Suspend(time.Second); state != nil || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("state %v, %v", state, err)
+		}
+	})
+}
