@@ -131,6 +131,22 @@ Example:
     $ pitap check --explain prompt-lost
     $ pitap check --format sarif fixtures/*.jsonl > pitap.sarif
 `,
+	"inspect": `Shows a session on the terminal and follows it while it is recorded: records,
+runs, a timeline, findings, figures, the process. The last lines always say who
+waits for whom, and what crossed last. ? shows the keys and the language of
+filters.
+
+    --dir DIR       the folder of the captures for c and F
+    --theme THEME   dark, light or none; $PITAP_THEME is the default, and
+                    NO_COLOR means none
+    -f, --follow    begin at the end, and go on with the next session of the
+                    same agent and folder
+
+Example:
+    $ pitap inspect
+    $ pitap inspect -f
+    $ pitap inspect session.jsonl.zst
+`,
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
 

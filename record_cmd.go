@@ -176,16 +176,16 @@ type capture struct {
 	used bool     // file was given to the recorder
 }
 
-// newCapture creates the capture's file. Where that fails the session goes on, and the recorder tries again; in strict
-// mode it is an error.
+// newCapture prepares a capture. Its file is created by the recorder, so that a file system that hangs keeps nobody
+// waiting; in strict mode at once, and then it is an error when that fails.
 func (t *tool) newCapture(r recording, start time.Time) (*capture, error) {
 	c := &capture{t: t, r: r, pid: make(chan int, 1)}
 	c.header = t.header(r, start)
-	f, err := c.create()
-	switch {
-	case err == nil:
-		c.file = f
-	case r.strict:
+	if !r.strict {
+		return c, nil
+	}
+	var err error
+	if c.file, err = c.create(); err != nil {
 		return nil, statusError{statusBroken, fmt.Errorf("can't record, so the agent was not started (--strict): %w", err)}
 	}
 	return c, nil

@@ -183,16 +183,6 @@ func TestCaptureRemoved(t *testing.T) {
 	}
 }
 
-// lostOf adds up the gaps of a stream.
-func lostOf(c *captured, s record.Stream) (n int64) {
-	for _, e := range c.entries {
-		if e.Note != nil && e.Note.Kind == "gap" {
-			n += e.Note.Lost[s.String()]
-		}
-	}
-	return n
-}
-
 // Nobody reads stderr, which is full: a warning doesn't wait.
 func TestWarningDoesNotBlock(t *testing.T) {
 	t.Parallel()

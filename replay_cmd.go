@@ -282,9 +282,16 @@ func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
 
 // writeWhole replaces a file: who reads it finds the old content or the new.
 func writeWhole(file string, content []byte) error {
-	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	if err := os.WriteFile(draft, content, 0o644); err != nil {
-		return err
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(file, content, 0o644) // a device, a pipe or a link stays what it is
 	}
-	return os.Rename(draft, file)
+	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
+	err := os.WriteFile(draft, content, 0o644)
+	if err == nil {
+		err = os.Rename(draft, file)
+	}
+	if err != nil {
+		os.Remove(draft)
+	}
+	return err
 }

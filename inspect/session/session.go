@@ -282,6 +282,7 @@ func (s *Session) fromAgent(r *Record) {
 		if !r.JSON && r.EOL != "" { // what it was to be is not known; the beginning of a last record is no matter
 			s.darken("a line that is no record")
 			s.pairs.doubt()
+			s.asks.forget()
 		}
 	default:
 		s.event(r)

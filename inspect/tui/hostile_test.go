@@ -65,7 +65,7 @@ func wantVisible(t testing.TB, a *app, sim tcell.SimulationScreen) {
 func tour(t testing.TB, a *app, sim tcell.SimulationScreen) {
 	rows := 0
 	a.show(viewRecords)
-	for at, ok := a.store.First(); ok && rows < 12; rows++ {
+	for at, ok := a.store.First(); ok && rows < 6; rows++ {
 		a.list.sel, a.list.follow = at, false
 		for range modeNames {
 			a.mode(1)
@@ -191,7 +191,7 @@ func FuzzScreen(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a, sim := still(t, path, 60, 16)
+		a, sim := still(t, path, 50, 14)
 		tour(t, a, sim)
 	})
 }

@@ -249,18 +249,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 		p.fill(y, on)
 	}
 	style := func(role view.Role) tcell.Style { return a.theme.style(role, on) }
-	sign := " "
-	for _, n := range partners {
-		if n >= r.N && n <= r.Last {
-			sign = "◆"
-		}
-	}
-	for _, name := range a.markNames() {
-		if n := a.marks[name]; n >= r.N && n <= r.Last {
-			sign = string(name)
-		}
-	}
-	p.print(0, y, 1, sign, style(view.Warn))
+	p.print(0, y, 1, a.sign(r, partners), style(view.Warn))
 	x := 2
 	cell := func(w int, s string, role view.Role, right bool) {
 		if w == 0 {
@@ -318,6 +307,21 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 		textRole = view.Dim
 	}
 	p.marked(x, y, r.Text, style(textRole), a.pattern)
+}
+
+// sign is what stands before a row: its mark, or that it belongs to the selected row.
+func (a *app) sign(r *view.Row, partners []int64) (sign string) {
+	for _, n := range partners {
+		if n >= r.N && n <= r.Last {
+			sign = "◆"
+		}
+	}
+	for _, name := range a.markNames() {
+		if n := a.marks[name]; n >= r.N && n <= r.Last {
+			sign = string(name)
+		}
+	}
+	return sign
 }
 
 // drawEmpty says why there is nothing to show.
