@@ -245,7 +245,7 @@ func TestStats(t *testing.T) {
 		}
 	}
 	ms := int64(1_000_000)
-	if abort.Count != 100 || abort.Failed != 10 || abort.P50 != 51*ms || abort.P90 != 90*ms || abort.P99 != 99*ms || abort.Max != 100*ms || abort.Slowest != 199 {
+	if abort.Count != 100 || abort.Failed != 10 || abort.P50 != 50*ms || abort.P90 != 90*ms || abort.P99 != 99*ms || abort.Max != 100*ms || abort.Slowest != 199 {
 		t.Errorf("abort: %+v", abort)
 	}
 	if len(st.Slowest) != 10 || st.Slowest[0].Took != 100*ms || st.Slowest[9].Took != 91*ms {
@@ -258,7 +258,7 @@ func TestStats(t *testing.T) {
 	if err := st.WriteText(&out, text.Palette{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "51.0ms") || !strings.Contains(out.String(), "#199  abort") {
+	if !strings.Contains(out.String(), "50.0ms") || !strings.Contains(out.String(), "#199  abort") {
 		t.Errorf("text:\n%s", out.String())
 	}
 }
