@@ -35,7 +35,6 @@ type asks struct {
 	dialogs map[string]*Dialog // answered ones, too
 	told    map[string]bool    // requests that want no answer
 	rings   [2]ring            // which of both to forget next
-	open    int                // dialogs without answer
 	options int                // that are kept of open dialogs
 	blind   bool               // some have been forgotten
 }
