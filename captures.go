@@ -37,10 +37,35 @@ func (t *tool) find(args []string) (string, error) {
 		}
 	}
 	path, err := record.Find(dir, name)
+	if err != nil && name == "-" {
+		return "", usageError("a capture is read from a file, not from standard input")
+	}
 	if err != nil && name != "" {
+		if labelled := t.labelled(dir, name); labelled != "" {
+			return labelled, nil
+		}
 		err = hint(err, "pitap ls lists the captures; a CAPTURE is a path, or a part of a name that no other has")
 	}
 	return path, err
+}
+
+// labelled finds the newest capture that record --name has given this label; "" when there is none.
+func (t *tool) labelled(dir, label string) string {
+	found, err := record.List(dir)
+	if err != nil {
+		return ""
+	}
+	g, err := record.NewGlancer()
+	if err != nil {
+		return ""
+	}
+	defer g.Close()
+	for _, f := range found {
+		if v, err := g.Glance(f.Path); err == nil && v.Header.Label == label {
+			return f.Path
+		}
+	}
+	return ""
 }
 
 // noCaptures says that there are none, and how to get one.

@@ -1,28 +1,39 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"pitap/inspect"
+	"pitap/inspect/report"
+	"pitap/inspect/session"
 	"pitap/inspect/text"
 	"pitap/record"
 )
 
 // checking is what the check command was asked for.
 type checking struct {
-	rules    []inspect.Pattern
-	severity record.Severity
-	json     bool
+	rules  []inspect.Pattern
+	least  record.Severity // to be shown
+	failOn record.Severity // to end with status 1; sevNever: never
+	format string
+	follow bool
 }
+
+const sevNever = record.SevError + 1
+
+var checkFormats = []string{"text", "json", "sarif", "junit", "github"}
 
 func runCheck(t *tool, args []string) error {
 	f := t.flags("check")
 	rules := f.StringSlice("rule", nil, "only findings of the rule `RULE`")
 	severity := f.String("severity", "note", "only findings that are at least so bad: `error`, hazard or note")
-	asJSON := f.Bool("json", false, "write an object for each capture, one a line")
+	failOn := f.String("fail-on", "error", "exit with 1 for findings at least so bad: `error`, hazard, note or never")
+	format := f.String("format", "text", "`FORMAT`: text, json, sarif, junit or github")
+	asJSON := f.Bool("json", false, "the same as --format json")
+	follow := f.BoolP("follow", "f", false, "go on while the capture is recorded")
 	explain := f.String("explain", "", "say what `RULE` means and do nothing else; all: of all rules")
 	color := colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
@@ -35,34 +46,82 @@ func runCheck(t *tool, args []string) error {
 	if f.Changed("explain") {
 		return explainRules(*explain, out)
 	}
-	c := checking{json: *asJSON}
-	if c.severity, err = parseSeverity(*severity); err != nil {
+	c := checking{format: *format, follow: *follow}
+	if *asJSON {
+		if f.Changed("format") && *format != "json" {
+			return usageError("check: --json and --format %s exclude each other", *format)
+		}
+		c.format = "json"
+	}
+	if !slices.Contains(checkFormats, c.format) {
+		return usageError("check: --format is %q; it takes %s", c.format, strings.Join(checkFormats, ", "))
+	}
+	if c.least, err = parseSeverity("severity", *severity); err != nil {
 		return err
 	}
+	if c.failOn = sevNever; *failOn != "never" {
+		if c.failOn, err = parseSeverity("fail-on", *failOn); err != nil {
+			return err
+		}
+	}
 	for _, r := range *rules {
-		if len(inspect.FindRules(r)) == 0 {
+		if len(findRules(r)) == 0 {
 			return unknownRule(r)
 		}
 		c.rules = append(c.rules, inspect.NewPattern(r))
 	}
+	if c.follow {
+		return t.checkFollow(c, f.Args(), out)
+	}
 	return t.check(c, f.Args(), out)
 }
 
-func parseSeverity(name string) (record.Severity, error) {
+func parseSeverity(flag, name string) (record.Severity, error) {
 	for _, s := range []record.Severity{record.SevError, record.SevHazard, record.SevNote} {
 		if s.String() == strings.TrimSuffix(name, "s") {
 			return s, nil
 		}
 	}
-	return 0, usageError("check: --severity is %q; it takes error, hazard or note", name)
+	return 0, usageError("check: --%s is %q; it takes error, hazard or note", flag, name)
+}
+
+// findRules gives the rules that a pattern matches.
+func findRules(pattern string) (found []session.Doc) {
+	p := inspect.NewPattern(pattern)
+	for _, d := range session.Docs() {
+		if pattern == "all" || p.MatchRule(d.ID) {
+			found = append(found, d)
+		}
+	}
+	return found
 }
 
 func unknownRule(name string) error {
-	ids := make([]string, 0, len(inspect.Rules()))
-	for _, r := range inspect.Rules() {
+	var ids []string
+	for _, r := range session.Rules() {
 		ids = append(ids, r.ID)
 	}
 	return usageError("check: there is no rule %q; there are: %s", name, strings.Join(ids, " "))
+}
+
+// explainRules says what rules mean.
+func explainRules(name string, out *output) error {
+	docs := findRules(name)
+	if len(docs) == 0 {
+		return unknownRule(name)
+	}
+	if err := report.WriteDocs(out, docs, out.style()); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// style is how this output is laid out.
+func (o *output) style() report.Style { return report.Style{Palette: o.palette, Width: o.width} }
+
+// wanted tells whether findings of a rule were asked for.
+func (c *checking) wanted(rule string) bool {
+	return len(c.rules) == 0 || slices.ContainsFunc(c.rules, func(p inspect.Pattern) bool { return p.MatchRule(rule) })
 }
 
 // check checks captures one after another. What is wrong with one does not keep it from the others.
@@ -71,8 +130,9 @@ func (t *tool) check(c checking, names []string, out *output) error {
 		names = []string{""}
 	}
 	bad := false
+	var all []*report.Report
 	for i, name := range names {
-		r, path, err := t.checkOne(c, name, out)
+		r, err := t.checkOne(c, name)
 		if err != nil {
 			if len(names) == 1 {
 				return err
@@ -82,24 +142,14 @@ func (t *tool) check(c checking, names []string, out *output) error {
 			bad = true
 			continue
 		}
-		bad = bad || r.Count(record.SevError) > 0 || len(r.Damage) > 0
-		switch {
-		case c.json:
-			err = reportJSON(r, path, out)
-		default:
-			if i > 0 {
-				out.WriteByte('\n')
-			}
-			err = reportText(r, path, out)
-		}
-		if err == nil {
-			err = out.Flush()
-		}
-		if err != nil && !bad {
+		bad = bad || r.Fails(c.failOn)
+		all = append(all, r)
+		if err := c.write(r, i > 0, out); err != nil {
 			return err
-		} else if err != nil {
-			break
 		}
+	}
+	if err := c.writeAll(all, out); err != nil {
+		return err
 	}
 	if bad {
 		return statusError{status: statusNo}
@@ -107,166 +157,76 @@ func (t *tool) check(c checking, names []string, out *output) error {
 	return nil
 }
 
-func (t *tool) checkOne(c checking, name string, out *output) (*inspect.Report, string, error) {
+// checkOne checks one capture.
+func (t *tool) checkOne(c checking, name string) (*report.Report, error) {
 	var args []string
 	if name != "" {
 		args = []string{name}
 	}
 	capture, err := t.open(args)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer capture.Close()
-	size := capture.Size()
-	r, err := inspect.Check(capture, []inspect.Source{record.NewFraming()}, func(read int64) { out.progress.at("checked", read, size) })
-	out.progress.clear()
+	s, err := t.read(capture)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", capture.Path, err)
+		return nil, err
 	}
-	r.Select(c.rules, c.severity)
-	return r, capture.Path, nil
+	r := reportOf(capture, s)
+	r.Findings = append(s.Findings(), s.Pending(now(capture, s))...)
+	r.Select(c.wanted, c.least)
+	return r, nil
 }
 
-// reportText writes findings for people.
-func reportText(r *inspect.Report, path string, out *output) error {
-	p := out.palette
-	fmt.Fprintf(out, "%s: %s\n", p.Bold(visible(filepath.Base(path))), verdict(r, p))
-	for _, d := range r.Damage {
-		fmt.Fprintf(out, "  %s at %s\n", p.Red("damaged"), visible(d.Error()))
-	}
-	if r.Lost > 0 {
-		fmt.Fprintf(out, "  %s bytes were not recorded, and so not checked\n", text.Count(r.Lost))
-	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		severity := map[record.Severity]func(string) string{record.SevError: p.Red, record.SevHazard: p.Yellow}[f.Severity]
-		if severity == nil {
-			severity = func(s string) string { return s }
+// reportOf is the report about what was read, without its findings.
+func reportOf(c *record.Capture, s *session.Session) *report.Report {
+	return &report.Report{Path: c.Path, Agent: fmt.Sprintf("pi %s (%s)", s.Version, s.VersionFrom), Entries: s.Entries, Lost: s.Lost,
+		Condition: c.Condition(), Damage: c.Damage()}
+}
+
+// write writes a report in the formats that take one at a time.
+func (c *checking) write(r *report.Report, more bool, out *output) (err error) {
+	switch c.format {
+	case "text":
+		if more {
+			out.WriteByte('\n')
 		}
-		fmt.Fprintf(out, "\n  %s %s  %s\n", severity(text.Pad(f.Severity.String(), 6)), p.Bold(f.Rule), place(f))
-		paragraph(out, "         ", f.Text)
-		paragraph(out, "         ", "hint: "+f.Hint)
+		err = r.WriteText(out, out.style())
+	case "json":
+		err = visibly(out, func(b *bytes.Buffer) error { return r.WriteJSON(b) })
+	case "github":
+		err = r.WriteGitHub(out)
 	}
-	return nil
-}
-
-// paragraph writes words, each line behind a prefix, wrapped on a terminal.
-func paragraph(out *output, prefix, words string) {
-	width := 0
-	if out.terminal {
-		width = min(max(out.width, 60), 100) - len(prefix)
-	}
-	lines := text.Wrap(visible(words), width)
-	fmt.Fprintf(out, "%s%s\n", prefix, strings.ReplaceAll(lines, "\n", "\n"+prefix))
-}
-
-// verdict sums a report up.
-func verdict(r *inspect.Report, p text.Palette) string {
-	var words []string
-	for _, s := range []record.Severity{record.SevError, record.SevHazard, record.SevNote} {
-		n := r.Count(s)
-		switch {
-		case n == 1:
-			words = append(words, "1 "+s.String())
-		case n > 1:
-			words = append(words, fmt.Sprintf("%d %ss", n, s))
-		}
-	}
-	all := strings.Join(words, ", ")
-	switch {
-	case r.Count(record.SevError) > 0:
-		all = p.Red(all)
-	case len(words) > 0:
-		all = p.Yellow(all)
-	default:
-		all = p.Green("nothing found")
-	}
-	all += fmt.Sprintf(" in %s entries", text.Count(r.Entries))
-	if r.Condition != "" {
-		all += "; " + r.Condition
-	}
-	return all
-}
-
-// place says where a finding is.
-func place(f *record.Finding) string {
-	s := fmt.Sprintf("%s #%d, byte %d", f.From, f.N, f.Off)
-	if f.At > 0 {
-		s += fmt.Sprintf(" (%d in the record)", f.At)
-	}
-	if f.Count > 1 {
-		s += fmt.Sprintf(", %s records up to #%d", text.Count(f.Count), f.Last)
-	}
-	return s
-}
-
-// findingJSON is a finding for programs.
-type findingJSON struct {
-	Rule     string `json:"rule"`
-	Severity string `json:"severity"`
-	From     string `json:"from"`
-	N        int64  `json:"n"`   // entry
-	Off      int64  `json:"off"` // byte in the stream
-	At       int64  `json:"at"`  // byte in the record
-	Count    int64  `json:"count"`
-	Last     int64  `json:"last"` // entry
-	Text     string `json:"text"`
-	Hint     string `json:"hint"`
-}
-
-type reportForm struct {
-	Capture   string        `json:"capture"`
-	Entries   int64         `json:"entries"`
-	Condition string        `json:"condition,omitempty"`
-	Damage    []damageJSON  `json:"damage,omitempty"`
-	Lost      int64         `json:"lost,omitempty"`
-	Errors    int           `json:"errors"`
-	Hazards   int           `json:"hazards"`
-	Notes     int           `json:"notes"`
-	Findings  []findingJSON `json:"findings"`
-}
-
-type damageJSON struct {
-	Off   int64  `json:"off"` // byte in the file
-	Cause string `json:"cause"`
-}
-
-// reportJSON writes a report for programs, as one line.
-func reportJSON(r *inspect.Report, path string, out *output) error {
-	j := reportForm{Capture: path, Entries: r.Entries, Condition: r.Condition, Lost: r.Lost, Errors: r.Count(record.SevError),
-		Hazards: r.Count(record.SevHazard), Notes: r.Count(record.SevNote), Findings: []findingJSON{}}
-	for _, d := range r.Damage {
-		j.Damage = append(j.Damage, damageJSON{d.Off, d.Cause})
-	}
-	for _, f := range r.Findings {
-		j.Findings = append(j.Findings, findingJSON{f.Rule, f.Severity.String(), f.From.String(), f.N, f.Off, f.At, f.Count, f.Last, f.Text, f.Hint})
-	}
-	b, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	if out.terminal {
-		b = text.Visible(nil, b)
-	}
-	_, err = out.Write(append(b, '\n'))
-	return err
+	return out.Flush()
 }
 
-// explainRules says what rules mean.
-func explainRules(name string, out *output) error {
-	rules := inspect.FindRules(name)
-	if name == "all" {
-		rules = inspect.Rules()
+// writeAll writes reports in the formats that take all at once.
+func (c *checking) writeAll(all []*report.Report, out *output) (err error) {
+	switch c.format {
+	case "sarif":
+		err = report.WriteSARIF(out, all, version)
+	case "junit":
+		err = report.WriteJUnit(out, all, c.failOn)
 	}
-	if len(rules) == 0 {
-		return unknownRule(name)
-	}
-	for i, r := range rules {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		fmt.Fprintf(out, "%s  %s: %s\n", out.palette.Bold(r.ID), r.Severity, r.Title)
-		paragraph(out, "  ", r.Explain)
+	if err != nil {
+		return err
 	}
 	return out.Flush()
+}
+
+// visibly writes a line of JSON; what of it could act on a terminal is made visible on one.
+func visibly(out *output, write func(*bytes.Buffer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	line := bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	if out.terminal {
+		line = text.Visible(nil, line)
+	}
+	_, err := out.Write(append(line, '\n'))
+	return err
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pitap/record"
@@ -163,45 +161,6 @@ func (t *tool) sameArgs(h *record.Header, args []string) bool {
 	return slices.EqualFunc(recorded, record.Mask(args), func(a, b string) bool {
 		return replay.SameText(a, b, replay.Folders{Cwd: h.Cwd, Home: h.Home, Tmp: h.Tmp}, live)
 	})
-}
-
-// turn is how many turns this process's parent has had before. Each takes a file of its own, so that processes that start
-// at once get different ones.
-func (t *tool) turn(dir, group string) (int, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return 0, err
-	}
-	parent := os.Getppid()
-	name := fmt.Sprintf("%x", sha256.Sum256([]byte(abs+"\x00"+group+"\x00"+strconv.Itoa(parent)+"\x00"+startOf(parent))))[:24]
-	turns := filepath.Join(os.TempDir(), "pitap-turns-"+strconv.Itoa(os.Getuid()), name)
-	if err := os.MkdirAll(turns, 0o700); err != nil {
-		return 0, fmt.Errorf("count turns: %w", err)
-	}
-	for n := range 100_000 {
-		f, err := os.OpenFile(filepath.Join(turns, strconv.Itoa(n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			return n, f.Close()
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return 0, fmt.Errorf("count turns: %w", err)
-		}
-	}
-	return 0, fmt.Errorf("count turns: too many in %s", turns)
-}
-
-// startOf tells when a process started, where the system says so: numbers of processes are used again.
-func startOf(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	// The name, in parentheses, may hold anything.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 {
-		return ""
-	}
-	return fields[19]
 }
 
 // recordFixture runs the real pi and makes a fixture of what it says. The whole capture stays where captures are.

@@ -4,22 +4,17 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"pitap/internal/pitest"
 	"pitap/internal/zoo"
-	"pitap/record"
 )
 
 const ms = time.Millisecond
@@ -39,47 +34,18 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program built with -race takes a second to exit
 	for _, name := range []string{"PITAP_DIR", "PITAP_OFF", "PITAP_AGENT"} {
 		os.Unsetenv(name)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		bin, err = os.MkdirTemp("", "pitap-test-")
-	}
-	for _, name := range []string{"pitap", "zoo"} {
-		if err == nil {
-			err = os.Symlink(self, filepath.Join(bin, name))
-		}
-	}
+	var err error
+	bin, err = zoo.Setup("pitap")
+	defer os.RemoveAll(bin)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(bin)
 	return m.Run()
 }
-
-// plain makes a folder with pitap and zoo that are built without -race, for tests of much data and for figures; "" if
-// that can't be.
-var plain = sync.OnceValue(func() string {
-	if !raceEnabled {
-		return bin
-	}
-	dir := filepath.Join(bin, "plain")
-	program := filepath.Join(dir, "test")
-	if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build without -race: %v\n%s", err, out)
-		return ""
-	}
-	for _, name := range []string{"pitap", "zoo"} {
-		if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return ""
-		}
-	}
-	return dir
-})
 
 // front is what a client starts: the agent alone, or pitap before it.
 type front struct {
@@ -122,14 +88,6 @@ func each(t *testing.T, kinds []pitest.Stdio, test func(t *testing.T, f *front))
 // behind is pitap, on pipes.
 func behind(t *testing.T) *front {
 	return &front{t: t, recorded: true, dir: t.TempDir(), bin: bin}
-}
-
-// heavy is for tests of much data: the race detector makes them slow.
-func (f *front) heavy() *front {
-	if dir := plain(); dir != "" {
-		f.bin = dir
-	}
-	return f
 }
 
 // agent is the command line of an agent that does steps.
@@ -208,17 +166,6 @@ func (p *process) wait(want int) {
 	}
 }
 
-func (p *process) pid() int { return p.cmd.Process.Pid }
-
-func (p *process) running() bool {
-	select {
-	case <-p.done:
-		return false
-	default:
-		return true
-	}
-}
-
 func (p *process) signal(sig syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {
@@ -238,154 +185,6 @@ func status(state *os.ProcessState) int {
 func (f *front) file(name string) string {
 	f.t.Helper()
 	return filepath.Join(f.t.TempDir(), name)
-}
-
-// captured is a capture that was read.
-type captured struct {
-	t         *testing.T
-	path      string
-	header    record.Header
-	entries   []record.Entry
-	bytes     map[record.Stream][]byte
-	lost      int64
-	damage    []record.Damage
-	condition string
-}
-
-// captured reads the session's capture when it has ended. Nil without pitap.
-func (f *front) captured() *captured {
-	f.t.Helper()
-	if !f.recorded {
-		return nil
-	}
-	return readCapture(f.t, f.onlyCapture())
-}
-
-// onlyCapture waits until there is a capture.
-func (f *front) onlyCapture() string {
-	f.t.Helper()
-	var files []string
-	eventually(f.t, "a capture", func() bool {
-		files, _ = filepath.Glob(filepath.Join(f.dir, "*.zst"))
-		return len(files) == 1
-	})
-	return files[0]
-}
-
-// readCapture waits until nobody writes the capture any more, and reads it.
-func readCapture(t *testing.T, path string) *captured {
-	t.Helper()
-	eventually(t, "the capture to end", func() bool { return !live(t, path) })
-	return readNow(t, path)
-}
-
-func live(t *testing.T, path string) bool {
-	t.Helper()
-	c, err := record.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.Live()
-}
-
-// readNow reads what there is of a capture.
-func readNow(t *testing.T, path string) *captured {
-	t.Helper()
-	file, err := record.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	c := &captured{t: t, path: path, bytes: map[record.Stream][]byte{}}
-	streams := map[record.Stream]*record.Bytes{}
-	joined := map[record.Stream]*bytes.Buffer{}
-	for _, s := range []record.Stream{record.Client, record.Agent, record.Stderr} {
-		joined[s] = new(bytes.Buffer)
-		streams[s] = &record.Bytes{From: s, To: joined[s]}
-	}
-	for file.Next() {
-		e := *file.Entry()
-		if b := streams[e.From]; b != nil {
-			if err := b.Entry(&e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		e.Body, e.Line, e.Supersedes, e.Cuts = bytes.Clone(e.Body), nil, slices.Clone(e.Supersedes), slices.Clone(e.Cuts)
-		if e.Note != nil {
-			n := *e.Note
-			e.Note = &n
-		}
-		c.entries = append(c.entries, e)
-	}
-	if err := file.Err(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatalf("read %s: %v", path, err)
-	}
-	if h, err := file.Header(); err == nil {
-		c.header = *h
-	}
-	for s, b := range streams {
-		c.bytes[s] = joined[s].Bytes()
-		c.lost += b.Lost
-	}
-	c.damage, c.condition = file.Damage(), file.Condition()
-	return c
-}
-
-// whole fails the test unless the capture is complete and holds just these bytes.
-func (c *captured) whole(client, agent, stderr []byte) {
-	if c == nil {
-		return
-	}
-	c.t.Helper()
-	if c.condition != "" || len(c.damage) > 0 || c.lost > 0 {
-		c.t.Errorf("capture: %q, damage %v, %d bytes lost; want a whole one", c.condition, c.damage, c.lost)
-	}
-	for s, want := range map[record.Stream][]byte{record.Client: client, record.Agent: agent, record.Stderr: stderr} {
-		same(c.t, "capture: bytes of "+s.String(), c.bytes[s], want)
-	}
-	if c.note(record.NoStream, "end") == nil {
-		c.t.Error("capture: no end note")
-	}
-}
-
-// session is whole with the bytes that a conversation had.
-func (c *captured) session(s *pitest.Conversation) {
-	if c == nil {
-		return
-	}
-	c.t.Helper()
-	c.whole(s.In(), s.Out.Bytes(), s.Err.Bytes())
-}
-
-// note is the first note of a kind about a stream, nil when there is none.
-func (c *captured) note(from record.Stream, kind string) *record.Entry {
-	for i, e := range c.entries {
-		if e.Note != nil && e.Note.Kind == kind && e.From == from {
-			return &c.entries[i]
-		}
-	}
-	return nil
-}
-
-// notes counts the notes of a kind.
-func (c *captured) notes(kind string) (n int) {
-	for _, e := range c.entries {
-		if e.Note != nil && e.Note.Kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
-// records gives the entries that hold whole records of a stream.
-func (c *captured) records(from record.Stream) (found []record.Entry) {
-	for _, e := range c.entries {
-		if e.Note == nil && e.From == from && !e.Part {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 // same compares bytes, and says where they begin to differ.

@@ -34,6 +34,9 @@ The exit status is the agent's.
                         otherwise the session goes on unrecorded
     --sync              have the disk confirm every write: survives a power loss
     --quiet             say nothing on stderr, whatever happens to the recording
+    --with-session      store the session's files in the capture at the end:
+                        the session, full outputs of bash, exported pages, each
+                        up to 16 MiB; pitap replay --files writes them out
 
 Captures go to $PITAP_DIR, else to $XDG_STATE_HOME/pitap, else to
 ~/.local/state/pitap. They hold all that was said, prompts and secrets too.
@@ -83,6 +86,8 @@ How it is shown:
                         $entry has n, t, from and the entry's other members
     -r, --raw-output    with --jq: strings without quotes
     -f, --follow        go on while the session is recorded; ends when it does
+    --runs              the tree of runs, turns, messages and tools instead of
+                        records: how long each took, tokens, cost, errors
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -96,17 +101,24 @@ Example:
     $ pitap show --kind tool_execution_end --jq '[$entry.t/1e9, .toolName]'
 `,
 	"check": `Says what is wrong with a session: each finding with its severity, its rule, the
-place where it is first seen, how many records have it, and what to do about it.
+place where it is first seen, how often it is seen, and what to do about it.
+Rules are about framing (bytes and lines) and about the protocol, as it is in
+the version of pi that was recorded.
 
     error    breaks the protocol
-    hazard   is allowed, but known readers break on it
+    hazard   is allowed, but known readers break on it, or work is lost
     note     is worth knowing
 
     --severity LEAST    only findings that are at least so bad
-    --rule RULE         only findings of this rule; may have * and ?, and can be
-                        given several times
+    --rule RULE         only findings of this rule; may be a part of its name or
+                        have * and ?, and can be given several times
     --explain RULE      say what RULE means and do nothing else; all: all rules
-    --json              write an object for each capture, one a line
+    -f, --follow        go on while the session is recorded, and say what is
+                        found as it comes; ends when the session does
+    --format FORMAT     text, json (an object for each capture, one a line),
+                        sarif (2.1.0), junit, or github (annotations)
+    --json              the same as --format json
+    --fail-on LEAST     what the exit status goes by: error, hazard, note, never
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -116,7 +128,24 @@ use. Hazards, notes and a capture that was cut are no errors.
 Example:
     $ pitap check
     $ pitap check --severity error session.jsonl.zst other.jsonl.zst
-    $ pitap check --explain junk-before-record
+    $ pitap check --explain prompt-lost
+    $ pitap check --format sarif fixtures/*.jsonl > pitap.sarif
+`,
+	"inspect": `Shows a session on the terminal and follows it while it is recorded: records,
+runs, a timeline, findings, figures, the process. The last lines always say who
+waits for whom, and what crossed last. ? shows the keys and the language of
+filters.
+
+    --dir DIR       the folder of the captures for c and F
+    --theme THEME   dark, light or none; $PITAP_THEME is the default, and
+                    NO_COLOR means none
+    -f, --follow    begin at the end, and go on with the next session of the
+                    same agent and folder
+
+Example:
+    $ pitap inspect
+    $ pitap inspect -f
+    $ pitap inspect session.jsonl.zst
 `,
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
@@ -125,8 +154,9 @@ Example:
     $ pitap why
     $ pitap why 4f02609e
 `,
-	"stats": `Gives the figures of a session: how long answers and runs took, tokens, tools,
-stalls, sizes.
+	"stats": `Gives the figures of a session: records and bytes by kind, how long responses
+took (half, 90 and 99 of 100, the slowest), runs with the time to their first
+delta, tokens and cost, tools by time, stalls, sizes of records.
 
     --json          write one JSON object; times in nanoseconds
     --color WHEN    auto (on a terminal, unless NO_COLOR is set), always, never
@@ -181,8 +211,8 @@ overwritten. What is printed says what to put where.
                         that is not pitap
     --replay CAPTURE    replay CAPTURE, or the captures of a folder, in place of
                         the agent
-    -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet
-                        as for pitap record
+    -o, --output FILE, --dir DIR, --name LABEL, --strict, --sync, --quiet,
+    --with-session      as for pitap record
 
 When it runs, these come before pitap.json: $PITAP_OFF (1: pass everything on),
 $PITAP_AGENT (path or name of the pi to record), $PITAP_DIR.

@@ -55,6 +55,8 @@ func commands() []command {
 		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
 		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
 		{"cut", "[flags] [CAPTURE]", "a small, readable fixture from a capture", runCut},
+		{"demo", "", "a built-in session through all of it, nothing to install", runDemo},
+		{"sweep", "[flags] CAPTURE -- TEST [ARG...]", "a client's test under each fault", runSweep},
 		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
 		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},
@@ -128,14 +130,13 @@ func (t *tool) dispatch(args []string) error {
 	}
 	switch args[0] {
 	case "help", "--help", "-h":
-		if len(args) > 1 {
+		if len(args) > 1 && args[1] != "help" && !strings.HasPrefix(args[1], "-") {
 			return t.dispatch([]string{args[1], "--help"})
 		}
-		t.usage(t.stdout)
-		return nil
+		return t.usage(t.stdout)
 	case "--version", "version":
-		fmt.Fprintln(t.stdout, "pitap", version)
-		return nil
+		_, err := fmt.Fprintln(t.stdout, "pitap", version)
+		return err
 	}
 	names := make([]string, 0, 16)
 	for _, c := range commands() {
@@ -152,14 +153,17 @@ func (t *tool) dispatch(args []string) error {
 	return usageError("no command %q%s; pitap help lists them", args[0], didYouMean(args[0], names))
 }
 
-func (t *tool) usage(w io.Writer) {
-	io.WriteString(w, usageHead)
+func (t *tool) usage(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(usageHead)
 	for _, c := range commands() {
 		if c.help != "" {
-			fmt.Fprintf(w, "    %-9s %s\n", c.name, c.help)
+			fmt.Fprintf(&b, "    %-9s %s\n", c.name, c.help)
 		}
 	}
-	io.WriteString(w, usageTail)
+	b.WriteString(usageTail)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // flags makes a command's flag set.

@@ -25,8 +25,7 @@ func runMend(t *tool, args []string) error {
 	m, err := record.Mend(path)
 	switch {
 	case errors.Is(err, record.ErrWhole):
-		fmt.Fprintf(t.stdout, "%s: whole, nothing to mend\n", name)
-		return nil
+		return t.whole(path, name)
 	case err != nil:
 		return err
 	}
@@ -36,4 +35,23 @@ func runMend(t *tool, args []string) error {
 	}
 	fmt.Fprintf(t.stdout, "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped)
 	return nil
+}
+
+// whole says that a capture needs no mending, or that mending does not help it.
+func (t *tool) whole(path, name string) error {
+	c, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for c.Next() {
+	}
+	if err := c.Err(); err != nil || len(c.Damage()) > 0 {
+		if err == nil {
+			err = c.Damage()[0]
+		}
+		return fmt.Errorf("%s: its end is whole, but %w: mend closes what was cut and can't repair what is damaged", path, err)
+	}
+	_, err = fmt.Fprintf(t.stdout, "%s: whole, nothing to mend\n", name)
+	return err
 }

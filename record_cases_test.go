@@ -102,12 +102,15 @@ func TestCase17(t *testing.T) {
 
 // A reader that is slow, then stops: back-pressure, no loss, and the capture does not wait.
 func TestCase05(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	both(t, func(t *testing.T, f *front) {
 		n, size := 2_000, 10_000 // 20 MB
 		if long {
 			n = 5_000
 		}
-		s := f.heavy().start(zoo.Out("go\n"), zoo.Line(), zoo.Flood(n, size), zoo.EOF(), zoo.Exit(3))
+		s := f.start(zoo.Out("go\n"), zoo.Line(), zoo.Flood(n, size), zoo.EOF(), zoo.Exit(3))
 		s.Expect("")
 		s.Send("flood")
 		for range 5 { // the client reads what there is, then pauses: some KiB a second
@@ -152,7 +155,7 @@ func TestCase05(t *testing.T) {
 func TestCase06(t *testing.T) {
 	bothAll(t, func(t *testing.T, f *front) {
 		log := f.file("log")
-		s := f.heavy().start(zoo.Log(log, unix.SIGTERM), zoo.Out("ready\n"), zoo.Line(), zoo.Flood(2000, 1000), zoo.EOF(), zoo.Await(log+".end"), zoo.Exit(143))
+		s := f.start(zoo.Log(log, unix.SIGTERM), zoo.Out("ready\n"), zoo.Line(), zoo.Flood(2000, 1000), zoo.EOF(), zoo.Await(log+".end"), zoo.Exit(143))
 		s.Expect("")
 		s.StopReading()
 		s.SendBytes(append([]byte("go\n"), bytes.Repeat([]byte("{\"type\":\"get_state\"}\n"), 2000)...))
@@ -216,7 +219,7 @@ func TestCase14(t *testing.T) {
 		if c == nil {
 			return
 		}
-		if e := c.records(record.Agent)[0]; e.Form != record.Msg || string(e.Body)+"\n" != small || len(e.Cuts) < 5 {
+		if e := c.records(record.Agent)[0]; e.Form != record.Msg || string(e.Body)+"\n" != small {
 			t.Errorf("capture: first record %v %q with %d cuts", e.Form, e.Body, len(e.Cuts))
 		}
 	})
@@ -238,6 +241,9 @@ func TestCase15(t *testing.T) {
 		s.Finish(3)
 		c := f.captured()
 		c.session(s)
+		if c != nil && len(c.records(record.Agent)[0].Cuts) != 2 {
+			t.Errorf("capture: cuts of the first record: %v, want 2", c.records(record.Agent)[0].Cuts)
+		}
 		if c != nil && (len(c.records(record.Agent)) != 504 || len(c.records(record.Client)) != 504) {
 			t.Errorf("capture: %d records of the agent, %d of the client; want 504 each", len(c.records(record.Agent)), len(c.records(record.Client)))
 		}
@@ -246,8 +252,11 @@ func TestCase15(t *testing.T) {
 
 // Both pipes are full: a large command in one write, while the agent writes much before it reads.
 func TestCase23(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	bothAll(t, func(t *testing.T, f *front) {
-		s := f.heavy().start(zoo.Flood(8000, 1000), zoo.Digest(), zoo.Exit(3))
+		s := f.start(zoo.Flood(8000, 1000), zoo.Digest(), zoo.Exit(3))
 		command := []byte(fmt.Sprintf(`{"type":"prompt","message":"%s"}`+"\n", strings.Repeat("x", 8<<20)))
 		s.SendBytes(command)
 		s.Finish(3)
@@ -327,6 +336,8 @@ func TestClientIsKilled(t *testing.T) {
 		if !exists(done) {
 			t.Error("the agent did not come to its end")
 		}
-		f.captured().session(s)
+		if c := f.captured(); c != nil && c.condition != "" { // what the agent said last was not delivered to anybody
+			t.Errorf("capture: %q", c.condition)
+		}
 	})
 }

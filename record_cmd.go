@@ -18,6 +18,7 @@ import (
 
 	"pitap/proxy"
 	"pitap/record"
+	"pitap/record/files"
 )
 
 // recording is what the record command was asked for.
@@ -28,6 +29,7 @@ type recording struct {
 	strict bool
 	sync   bool
 	quiet  bool
+	files  bool     // --with-session
 	path   string   // of the agent
 	argv   []string // of the agent
 
@@ -44,12 +46,16 @@ func (r *recording) recordFlags(f *pflag.FlagSet) {
 	f.BoolVar(&r.strict, "strict", false, "refuse to start when the capture can't be written")
 	f.BoolVar(&r.sync, "sync", false, "make every flush reach the disk: survives a power loss")
 	f.StringVar(&r.label, "name", "", "a `LABEL` for the session, shown by ls")
+	f.BoolVar(&r.files, "with-session", false, "store the session's files in the capture when the agent has ended")
 	f.BoolVar(&r.quiet, "quiet", false, "say nothing on stderr, whatever happens to the recording")
 }
 
 // softMemory is how much memory, in bytes, a recording may take before the garbage collector works harder: records of
 // many MiB otherwise leave more behind than they need.
 const softMemory = 64 << 20
+
+// readingFiles is how long the files of a session may take to be read and stored before the recorder is left behind.
+const readingFiles = 5 * time.Second
 
 func runRecord(t *tool, args []string) error {
 	var r recording
@@ -104,14 +110,21 @@ func (t *tool) record(r recording) error {
 		capture.started(pid)
 		parent.watch(pid, cfg.Recorder)
 	}
-	cfg.Recorder = record.NewRecorder(record.Config{
+	rec := record.Config{
 		Open:  capture.open,
 		Gone:  capture.gone,
 		Clock: func() int64 { return int64(time.Since(start)) },
 		Wall:  time.Now,
 		Warn:  capture.warn,
 		Sync:  r.sync,
-	})
+	}
+	if r.files {
+		var c files.Collector
+		rec.Watch = c.See
+		rec.Last = func(add func(*record.Entry)) { c.Notes(capture.header.Cwd, add) }
+		cfg.Finishing = readingFiles
+	}
+	cfg.Recorder = record.NewRecorder(rec)
 	result, err := proxy.Run(cfg)
 	parent.close()
 	if f := capture.current(); r.after != nil && f != nil {
@@ -163,16 +176,16 @@ type capture struct {
 	used bool     // file was given to the recorder
 }
 
-// newCapture creates the capture's file. Where that fails the session goes on, and the recorder tries again; in strict
-// mode it is an error.
+// newCapture prepares a capture. Its file is created by the recorder, so that a file system that hangs keeps nobody
+// waiting; in strict mode at once, and then it is an error when that fails.
 func (t *tool) newCapture(r recording, start time.Time) (*capture, error) {
 	c := &capture{t: t, r: r, pid: make(chan int, 1)}
 	c.header = t.header(r, start)
-	f, err := c.create()
-	switch {
-	case err == nil:
-		c.file = f
-	case r.strict:
+	if !r.strict {
+		return c, nil
+	}
+	var err error
+	if c.file, err = c.create(); err != nil {
 		return nil, statusError{statusBroken, fmt.Errorf("can't record, so the agent was not started (--strict): %w", err)}
 	}
 	return c, nil

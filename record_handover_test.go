@@ -57,9 +57,12 @@ func TestCase22(t *testing.T) {
 
 // A child of the agent's floods a client that reads slowly, long after the agent's exit.
 func TestFloodAfterExit(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	both(t, func(t *testing.T, f *front) {
 		const n, size = 20_000, 500
-		s := f.heavy().start(zoo.Child(zoo.Flood(n, size)), zoo.Out("go\n"), zoo.Line(), zoo.Exit(9))
+		s := f.start(zoo.Child(zoo.Flood(n, size)), zoo.Out("go\n"), zoo.Line(), zoo.Exit(9))
 		s.StopReading()
 		s.Send("exit")
 		s.Wait(9)
@@ -119,10 +122,13 @@ func TestCopyIsInNoGroup(t *testing.T) {
 
 // pitap exits when the agent does, also when the child stays: its own part of the time is small.
 func TestExitIsNotDelayed(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	t.Parallel()
 	best := time.Hour
 	for range 5 { // the machine may be busy
-		f := behind(t).heavy()
+		f := behind(t)
 		pidFile, goOn := f.file("pid"), f.file("go")
 		s := f.start(zoo.Child(zoo.Touch(pidFile), zoo.Await(goOn)), zoo.Await(pidFile), zoo.Out("bye\n"), zoo.Line(), zoo.Exit(3))
 		s.Expect("")

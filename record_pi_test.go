@@ -132,56 +132,50 @@ func TestCase08(t *testing.T) {
 	for _, end := range []string{"TERM", "HUP", "INT", "KILL", "EOF"} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
-			survives := map[bool]bool{}
-			for _, recorded := range []bool{false, true} {
-				f := behind(t)
-				f.recorded = recorded
-				pi := pitest.NewPi(t)
-				s := f.startPi(pi)
-				work := t.TempDir()
-				started, marker := filepath.Join(work, "started"), filepath.Join(work, "marker")
-				goOn := filepath.Join(work, "go")
-				s.Send(fmt.Sprintf(`{"id":"b","type":"bash","command":"echo $$ >%s.new; mv %[1]s.new %[1]s; while ! [ -e %s ]; do sleep 0.02; done; touch %s"}`, started, goOn, marker))
-				shell := pidOfShell(t, started)
-				status := 0
-				switch end {
-				case "EOF":
-					s.CloseStdin()
-				case "TERM":
-					s.Signal(syscall.SIGTERM)
-					status = 143
-				case "HUP":
-					s.Signal(syscall.SIGHUP)
-					status = 129
-				case "INT":
-					s.Signal(syscall.SIGINT)
-					status = -int(syscall.SIGINT)
-				case "KILL":
-					s.Signal(syscall.SIGKILL)
-					status = -int(syscall.SIGKILL)
-				}
-				s.Wait(status)
-				alive := true
-				settles(t, "the shell", func() int64 {
-					alive = zoo.Alive(shell)
-					return map[bool]int64{true: 1}[alive]
-				})
-				touch(t, goOn)
-				if alive {
-					eventually(t, "the marker", func() bool { return exists(marker) })
-				}
-				survives[recorded] = alive
-				if recorded {
-					s.WaitForEnd()
-					readCapture(t, f.onlyCapture())
-				}
+			alone, recorded := orphan(t, end, false), orphan(t, end, true)
+			if alone != recorded && end == "KILL" {
+				// The system closes the files of a killed pitap, and kills its agent, in any order: on a busy machine pi may
+				// see the end of its input first.
+				recorded = orphan(t, end, true)
 			}
-			t.Logf("the shell survives: %v", survives[false])
-			if survives[false] != survives[true] {
-				t.Errorf("the shell survives: alone %v, recorded %v", survives[false], survives[true])
+			t.Logf("the shell survives: %v", alone)
+			if alone != recorded {
+				t.Errorf("alone the shell survives: %v, recorded: %v", alone, recorded)
 			}
 		})
 	}
+}
+
+// orphan ends pi while it runs a shell, and tells whether that goes on.
+func orphan(t *testing.T, end string, recorded bool) (survives bool) {
+	t.Helper()
+	f := behind(t)
+	f.recorded = recorded
+	s := f.startPi(pitest.NewPi(t))
+	work := t.TempDir()
+	started, goOn, marker := filepath.Join(work, "started"), filepath.Join(work, "go"), filepath.Join(work, "marker")
+	s.Send(fmt.Sprintf(`{"id":"b","type":"bash","command":"echo $$ >%s.new; mv %[1]s.new %[1]s; while ! [ -e %s ]; do sleep 0.02; done; touch %s"}`, started, goOn, marker))
+	shell := pidOfShell(t, started)
+	sigs := map[string]syscall.Signal{"TERM": unix.SIGTERM, "HUP": unix.SIGHUP, "INT": unix.SIGINT, "KILL": unix.SIGKILL}
+	if end == "EOF" {
+		s.CloseStdin()
+	} else {
+		s.Signal(sigs[end])
+	}
+	s.Wait(map[string]int{"TERM": 143, "HUP": 129, "INT": -int(unix.SIGINT), "KILL": -int(unix.SIGKILL), "EOF": 0}[end])
+	settles(t, "the shell", func() int64 {
+		survives = zoo.Alive(shell)
+		return map[bool]int64{true: 1}[survives]
+	})
+	touch(t, goOn)
+	if survives {
+		eventually(t, "the marker", func() bool { return exists(marker) })
+	}
+	if recorded {
+		s.WaitForEnd()
+		readCapture(t, f.onlyCapture())
+	}
+	return survives
 }
 
 // The line null ends pi: cause, words and exit stand next to each other.

@@ -112,7 +112,7 @@ func TestCase21(t *testing.T) {
 	t.Run("much unread", func(t *testing.T) {
 		both(t, func(t *testing.T, f *front) {
 			const held, size = 1 << 20, 1000 // bytes that anybody's pipe may hold
-			s := f.heavy().start(zoo.Pipe(1, held), zoo.Out("go\n"), zoo.Line(), zoo.Flood(held/2/size, size), zoo.Exit(7))
+			s := f.start(zoo.Pipe(1, held), zoo.Out("go\n"), zoo.Line(), zoo.Flood(held/2/size, size), zoo.Exit(7))
 			s.Expect("")
 			s.StopReading()
 			s.Send("now")

@@ -110,7 +110,7 @@ func TestPipesOfAnotherUser(t *testing.T) {
 		t.Skip("only root can be another user")
 	}
 	t.Parallel()
-	f := behind(t).heavy()
+	f := behind(t)
 	self, err := filepath.EvalSymlinks(filepath.Join(f.bin, "pitap"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,11 @@ import (
 )
 
 func TestBytesInOrderBothWays(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	bothAll(t, func(t *testing.T, f *front) {
-		s := f.heavy().start(zoo.Echo(), zoo.Err("done\n"), zoo.Exit(7))
+		s := f.start(zoo.Echo(), zoo.Err("done\n"), zoo.Exit(7))
 		sent := zoo.Random(1, 3<<20+1)
 		s.SendBytes(sent)
 		s.Finish(7)
@@ -69,6 +72,34 @@ func TestAgentClosesItsStdin(t *testing.T) {
 		s.Wait()
 		if c := f.captured(); c != nil && c.note(record.Client, "closed") == nil {
 			t.Error("capture: no note of the closed stdin")
+		}
+	})
+}
+
+// An agent that never reads, and exits: the client's write fails, what was on the way is told.
+func TestAgentNeverReads(t *testing.T) {
+	bothAll(t, func(t *testing.T, f *front) {
+		goOn := f.file("go")
+		s := f.start(zoo.Out("ready\n"), zoo.Await(goOn), zoo.Exit(5))
+		s.Expect("")
+		sent := zoo.Random(7, 2<<20)
+		sending := s.SendInBackground(sent)
+		if f.recorded {
+			path := f.onlyCapture()
+			eventually(t, "a note of the stall", func() bool { return readNow(t, path).note(record.Client, "stall") != nil })
+		}
+		touch(t, goOn)
+		s.Wait(5)
+		if err := sending.Wait(); err == nil {
+			t.Error("all was written, and nobody read it")
+		}
+		c := f.captured()
+		if c == nil {
+			return
+		}
+		got, undelivered := c.bytes[record.Client], c.note(record.Client, "undelivered")
+		if !bytes.HasPrefix(sent, got) || undelivered == nil || undelivered.Note.Bytes == 0 || c.condition != "" {
+			t.Errorf("capture: %q, %d bytes of the client, note %+v of what was not delivered", c.condition, len(got), undelivered)
 		}
 	})
 }
@@ -154,8 +185,11 @@ func TestAgentDiesOfBrokenPipe(t *testing.T) {
 
 // Nobody reads stderr, and the agent doesn't read stdin: stdout goes on.
 func TestBlockedStreamsBlockNoOther(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	bothAll(t, func(t *testing.T, f *front) {
-		s := f.heavy().start(zoo.Child(zoo.NoiseErr(5, 1<<20)), zoo.Flood(2000, 1000), zoo.Line(), zoo.Flood(2000, 1000), zoo.Digest())
+		s := f.start(zoo.Child(zoo.NoiseErr(5, 1<<20)), zoo.Flood(2000, 1000), zoo.Line(), zoo.Flood(2000, 1000), zoo.Digest())
 		s.Err.StopReading()
 		sent := append([]byte("go\n"), zoo.Random(3, 1<<20)...)
 		sending := s.SendInBackground(sent)
@@ -176,12 +210,16 @@ func TestBlockedStreamsBlockNoOther(t *testing.T) {
 
 // Back-pressure: an agent can't run ahead of a client that doesn't read, nor the client of an agent.
 func TestBackPressure(t *testing.T) {
+	if zoo.Plainly(t) {
+		return
+	}
 	const bound = 1 << 20 // pipes and socket buffers on the way, with room
 	bothAll(t, func(t *testing.T, f *front) {
 		progress := f.file("progress")
-		s := f.heavy().start(zoo.Progress(progress), zoo.Out("go\n"), zoo.Flood(16_000, 1000), zoo.Digest())
+		s := f.start(zoo.Progress(progress), zoo.Out("go\n"), zoo.Line(), zoo.Flood(16_000, 1000), zoo.Digest())
 		s.Expect("")
 		s.StopReading()
+		s.Send("now")
 		sent := zoo.Random(4, 8<<20)
 		sending := s.SendInBackground(sent)
 		eventually(t, "the flood to begin", func() bool { return size(progress) > 0 })

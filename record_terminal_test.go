@@ -49,6 +49,24 @@ func TestCtrlC(t *testing.T) {
 	})
 }
 
+// A terminal's key reaches the agent's children, too, once.
+func TestCtrlCReachesChildren(t *testing.T) {
+	both(t, func(t *testing.T, f *front) {
+		tty, _ := shell(t, f)
+		log, goOn, ready := f.file("log"), f.file("go"), f.file("ready")
+		tty.Type(quoted(f.argv(f.agent(zoo.Child(zoo.Log(log, unix.SIGINT), zoo.Touch(ready), zoo.Await(goOn)), zoo.Await(ready), zoo.CleanUp(unix.SIGINT, 100*ms, 5), zoo.Out("ready\n"), zoo.Forever()))) + "\n")
+		tty.Expect("ready\r\n")
+		tty.Type("\x03")
+		tty.Expect("clean\r\n")
+		tty.Expect("% ")
+		eventually(t, "the child's signal", func() bool { return readFile(t, log) != "" })
+		if got := readFile(t, log); got != "SIGINT 1\n" {
+			t.Errorf("signals that came to the child: %q, want one SIGINT", got)
+		}
+		touch(t, goOn)
+	})
+}
+
 // Keys that end an agent by its signal: the shell sees the signal.
 func TestDeadlyKeys(t *testing.T) {
 	for key, status := range map[string]string{"\x03": "130", "\x1c": "131"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pitap/record"
 	"pitap/replay"
 )
 
@@ -28,7 +29,10 @@ type replaying struct {
 	ignore []string
 	pairs  []string // OLD=NEW
 	report string
+	fault  string
+	seed   uint64
 	quiet  bool
+	files  bool
 }
 
 // defaults takes what the environment says.
@@ -38,7 +42,7 @@ func (r *replaying) defaults(getenv func(string) string) error {
 		name string
 		to   any
 	}{{"WAIT", &r.wait}, {"SPEED", &r.speed}, {"MAX_GAP", &r.maxGap}, {"MATCH", &r.match}, {"IGNORE", &r.ignore},
-		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"QUIET", &r.quiet}} {
+		{"MAP", &r.pairs}, {"REPORT", &r.report}, {"FAULT", &r.fault}, {"SEED", &r.seed}, {"QUIET", &r.quiet}, {"FILES", &r.files}} {
 		text := getenv("PITAP_" + v.name)
 		if text == "" {
 			continue
@@ -51,6 +55,8 @@ func (r *replaying) defaults(getenv func(string) string) error {
 			*to = strings.Split(text, ",")
 		case *bool:
 			*to = text == "1"
+		case *uint64:
+			*to, err = strconv.ParseUint(text, 10, 64)
 		case *time.Duration:
 			*to, err = duration(text)
 		}
@@ -91,6 +97,9 @@ func (r *replaying) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.ignore, "ignore", r.ignore, "don't compare the `PATH` in the client's records, as images[*].data (repeatable)")
 	f.StringArrayVar(&r.pairs, "map", r.pairs, "the recorded text OLD is equal to NEW: `OLD=NEW` (repeatable)")
 	f.StringVar(&r.report, "report", r.report, "write how it went to `FILE`, or into a folder, for pitap verdict")
+	f.StringVar(&r.fault, "fault", r.fault, "do to the client what agents rarely do: `NAME[=ARG]`; list names them")
+	f.Uint64Var(&r.seed, "seed", r.seed, "`NUMBER` that decides what a fault does at random")
+	f.BoolVar(&r.files, "files", r.files, "write the session's files, if the capture has them, to where they were")
 	f.BoolVar(&r.quiet, "quiet", r.quiet, "say nothing on stderr but what was recorded")
 }
 
@@ -104,6 +113,9 @@ func runReplay(t *tool, args []string) error {
 	r.flags(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
+	}
+	if r.fault == "list" {
+		return t.listFaults()
 	}
 	if f.NArg() == 0 {
 		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
@@ -126,13 +138,18 @@ func (t *tool) replay(r replaying) error {
 		return err
 	}
 	defer a.Script.Close()
+	if r.files {
+		if err := writeFiles(r.path, a); err != nil && !r.quiet {
+			t.complain(err)
+		}
+	}
 	a.In, a.Out, a.Stderr = plainReader{t.stdin}, t.stdout, t.stderr
 	if a.OnReport, err = t.reporter(r); err != nil {
 		return err
 	}
 	signals, gone, stop := watchProcess(t.stdout)
 	defer stop()
-	a.Signals, a.Gone = signals, gone
+	a.Signals, a.Gone, a.Unread = signals, gone, unread(t.stdout)
 	report, err := a.Run(context.Background())
 	if err != nil {
 		return err
@@ -141,6 +158,17 @@ func (t *tool) replay(r replaying) error {
 		return dieBy(report.Signal)
 	}
 	return statusError{status: report.Code}
+}
+
+// writeFiles writes the session's files out.
+func writeFiles(path string, a *replay.Agent) error {
+	c, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = replay.WriteFiles(c.Reader, a.Live, a.Map)
+	return err
 }
 
 // plainReader hides the file's Close: a read of stdin can't be interrupted, and the process ends anyway.
@@ -164,6 +192,12 @@ func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 			return nil, usageError("replay: --speed is %q; it takes client, max or a factor such as 1", r.speed)
 		}
 		a.Speed = n
+	}
+	if r.fault != "" {
+		var err error
+		if a.Fault, err = replay.ParseFault(r.fault, r.seed); err != nil {
+			return nil, usageError("replay: %v", err)
+		}
 	}
 	if err := besideFixture(r.path, &r); err != nil {
 		return nil, err
@@ -221,10 +255,27 @@ func besideFixture(path string, r *replaying) error {
 
 // reporter gives what writes the report: to a file, or to one of its own in a folder.
 func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
-	if r.report == "" {
+	own, err := t.reportTo(r, r.report)
+	if err != nil {
+		return nil, err
+	}
+	swept, err := t.reportTo(r, t.getenv(sweepVariable))
+	if err != nil || swept == nil || t.getenv(sweepVariable) == r.report {
+		return own, err
+	}
+	return func(rep *replay.Report) {
+		swept(rep)
+		if own != nil {
+			own(rep)
+		}
+	}, nil
+}
+
+// reportTo is a reporter to one place; nil when there is none.
+func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) {
+	if file == "" {
 		return nil, nil
 	}
-	file := r.report
 	if info, err := os.Stat(file); err == nil && info.IsDir() || os.IsPathSeparator(file[len(file)-1]) {
 		if err := os.MkdirAll(file, 0o755); err != nil {
 			return nil, err
@@ -248,9 +299,16 @@ func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
 
 // writeWhole replaces a file: who reads it finds the old content or the new.
 func writeWhole(file string, content []byte) error {
-	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	if err := os.WriteFile(draft, content, 0o644); err != nil {
-		return err
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(file, content, 0o644) // a device, a pipe or a link stays what it is
 	}
-	return os.Rename(draft, file)
+	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
+	err := os.WriteFile(draft, content, 0o644)
+	if err == nil {
+		err = os.Rename(draft, file)
+	}
+	if err != nil {
+		os.Remove(draft)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
 )
 
@@ -33,3 +34,16 @@ func watchProcess(*os.File) (signals <-chan string, gone <-chan struct{}, stop f
 
 // dieBy ends as near to a signal as the system knows.
 func dieBy(string) error { return statusError{status: statusNo} }
+
+// inGroup has a command killed when its time is over; what it started may stay.
+func inGroup(*exec.Cmd) {}
+
+// processRuns tells whether there is a process of that number.
+func processRuns(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	p.Release()
+	return true
+}

@@ -202,3 +202,18 @@ func TestFixtureRecords(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// The demo needs nothing: a session is replayed, recorded, shown and checked.
+func TestDemo(t *testing.T) {
+	s := newSandbox(t)
+	s = s.with("PATH=" + s.path("bin"))
+	o := s.run("", s.path("bin/pitap"), "demo")
+	for _, want := range []string{"$ pitap show", "$ pitap stats", "$ pitap check", "prompt", "Say hello", "agent_settled", "pitap inspect "} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in %s", want, o.stdout)
+		}
+	}
+	if o.status != 0 || o.stderr != "" {
+		t.Errorf("status %d, stderr %s", o.status, o.stderr)
+	}
+}

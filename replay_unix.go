@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -69,4 +70,16 @@ func dieBy(name string) error {
 	}
 	proxy.Die(s)
 	return statusError{status: 128 + int(s)}
+}
+
+// processRuns tells whether there is a process of that number.
+func processRuns(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || err == unix.EPERM
+}
+
+// inGroup has a command run in a process group of its own, all of which is killed when its time is over.
+func inGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 }

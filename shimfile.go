@@ -41,6 +41,7 @@ func (s *shim) members() []member {
 		{"strict", &s.strict, false},
 		{"sync", &s.sync, false},
 		{"quiet", &s.quiet, false},
+		{"withSession", &s.files, false},
 	}
 }
 
@@ -142,7 +143,7 @@ func (s *shim) decode(text []byte) (at int, err error) {
 		}
 		target := s.target(key.(string))
 		if target == nil {
-			return at, fmt.Errorf("there is no member %q; there are agent, path, output, dir, name, strict, sync, quiet", key)
+			return at, fmt.Errorf("there is no member %q; there are agent, path, replay, output, dir, name, strict, sync, quiet, withSession", key)
 		}
 		at = here()
 		if err := d.Decode(target); err != nil {

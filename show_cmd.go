@@ -24,7 +24,7 @@ type showFlags struct {
 	flagged            bool
 	jq                 string
 	raw, json, pretty  bool
-	follow             bool
+	follow, runs       bool
 	color              *string
 }
 
@@ -43,6 +43,7 @@ func runShow(t *tool, args []string) error {
 	f.BoolVar(&s.json, "json", false, "write the entries as they stand in the capture")
 	f.BoolVar(&s.pretty, "pretty", false, "write the bodies of the records, indented")
 	f.BoolVarP(&s.follow, "follow", "f", false, "go on while the capture is recorded")
+	f.BoolVar(&s.runs, "runs", false, "write the tree of runs, turns, messages and tools instead")
 	s.color = colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -50,6 +51,9 @@ func runShow(t *tool, args []string) error {
 	out, err := t.output(*s.color)
 	if err != nil {
 		return err
+	}
+	if s.runs {
+		return t.showRuns(f, out)
 	}
 	opt, err := s.options(f)
 	if err != nil {
@@ -62,6 +66,27 @@ func runShow(t *tool, args []string) error {
 	}
 	defer c.Close()
 	return t.show(c, out, opt, s.follow)
+}
+
+// showRuns writes the tree of runs.
+func (t *tool) showRuns(f *pflag.FlagSet, out *output) (err error) {
+	f.Visit(func(flag *pflag.Flag) {
+		if flag.Name != "runs" && flag.Name != "color" {
+			err = usageError("show: --runs and --%s exclude each other: --runs writes all runs, and no records", flag.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c, s, err := t.session(f.Args())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := s.WriteRuns(out, out.palette); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // options makes sense of the flags.

@@ -27,13 +27,17 @@ func runWhy(t *tool, args []string) error {
 	return err
 }
 
-// session reads a capture as far as it goes. Of a capture that is not live the session has ended.
+// session reads a capture as far as it goes, and says on stderr what is wrong with the file. Of a capture that is not live
+// the session has ended.
 func (t *tool) session(args []string) (*record.Capture, *session.Session, error) {
 	c, err := t.open(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := t.read(c, func(*record.Entry) {})
+	s, err := t.read(c)
+	if err == nil {
+		err = t.condition(c)
+	}
 	if err != nil {
 		c.Close()
 		return nil, nil, err
@@ -41,11 +45,11 @@ func (t *tool) session(args []string) (*record.Capture, *session.Session, error)
 	return c, s, nil
 }
 
-// read takes all entries of a capture into a session, and gives each to see before.
-func (t *tool) read(c *record.Capture, see func(*record.Entry)) (*session.Session, error) {
-	h, err := c.Header()
+// read takes all entries of a capture into a session.
+func (t *tool) read(c *record.Capture) (*session.Session, error) {
+	h, err := t.begin(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Path, err)
+		return nil, err
 	}
 	live := c.Live()
 	out, err := t.output("never")
@@ -54,14 +58,15 @@ func (t *tool) read(c *record.Capture, see func(*record.Entry)) (*session.Sessio
 	}
 	s := session.New(h)
 	size := c.Size()
-	for c.Next() {
-		see(c.Entry())
-		s.Add(c.Entry())
-		out.progress.at("read", c.Unit(), size)
+	a := c.Ahead()
+	defer a.Close()
+	for a.Next() {
+		s.Add(a.Entry())
+		out.progress.at("read", a.Unit(), size)
 	}
 	out.progress.clear()
-	if err := t.condition(c); err != nil {
-		return nil, err
+	if err := c.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	if !live || c.Ended() {
 		s.End(c.Ended())
@@ -72,7 +77,7 @@ func (t *tool) read(c *record.Capture, see func(*record.Entry)) (*session.Sessio
 // now is the time on the capture's clock.
 func now(c *record.Capture, s *session.Session) int64 {
 	h, err := c.Header()
-	if err != nil || s.Ended {
+	if err != nil || s.Ended || h.Start.IsZero() {
 		return s.T
 	}
 	return max(s.T, int64(time.Since(h.Start)))

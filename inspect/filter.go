@@ -49,6 +49,12 @@ func NewPattern(s string) Pattern {
 	return Pattern{re: regexp.MustCompile(b.String() + `\z`)}
 }
 
+// MatchRule tells whether the pattern fits a rule's id, or one of the parts before and behind its slash.
+func (p Pattern) MatchRule(id string) bool {
+	group, name, _ := strings.Cut(id, "/")
+	return p.match(id) || p.match(group) || p.match(name)
+}
+
 func (p Pattern) match(s string) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)

@@ -11,6 +11,7 @@ type output struct {
 	fd       int
 	original int // the client's descriptor, when fd is a second opening of it
 	socket   bool
+	terminal bool
 	most     int // bytes that a write may take; 0: no limit
 	closed   bool
 }
@@ -26,6 +27,7 @@ func newOutput(fd int) *output {
 	case unix.S_IFSOCK:
 		o.socket = true
 	case unix.S_IFIFO, unix.S_IFCHR:
+		o.terminal = st.Mode&unix.S_IFMT == unix.S_IFCHR
 		if again, err := reopen(fd); err == nil {
 			o.fd, o.original = again, fd
 		} else {

@@ -10,6 +10,12 @@
 // alone, back-pressure, a closed output at once, signals once, the exit status without delay. When the agent has
 // exited and its output is not delivered yet, or somebody else still writes to it, Run hands all that is open to a
 // detached copy of the program (see Deliver) and returns.
+//
+// What is not as without a proxy: the agent has pipes where the client may have terminals or files, and reads them later
+// than the proxy reads the client's; stdout and stderr that are one pipe lose their order to each other; a child of the
+// agent's that outlives it has no input any more. Of the signals that were ignored or blocked when the program started, the
+// Go runtime hides SIGQUIT, SIGTERM, SIGABRT and some more, which are as by default in the agent; it also leaves SIGRTMIN
+// to its default, which ends the proxy and the agent.
 package proxy
 
 import (
@@ -39,6 +45,8 @@ type Config struct {
 	// Copy is the path of this program and the arguments with which it calls Deliver, under the name pitap; empty: Run
 	// waits instead of handing over.
 	Copy []string
+	// Finishing is how long the end of the capture may take before it is handed over; 0: a moment.
+	Finishing time.Duration
 	// Warn is told what the user should know. It must not block.
 	Warn func(error)
 }

@@ -29,7 +29,7 @@ type pump struct {
 	answers []*pump
 
 	buf   [chunk]byte
-	poll  [5]unix.PollFd
+	poll  [3]unix.PollFd
 	off   int64  // bytes delivered
 	rest  []byte // read and not delivered, when the pump was stopped
 	ended bool   // nothing more to do: the stream or its reader has ended
@@ -65,12 +65,8 @@ func (p *pump) run() {
 // read waits for bytes. It returns false when the pump is over.
 func (p *pump) read() (int, bool) {
 	for {
-		fds := append(p.poll[:0], unix.PollFd{Fd: int32(p.in), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.out.fd)},
-			unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
-		for _, a := range p.answers {
-			fds = append(fds, unix.PollFd{Fd: a.watched()})
-		}
-		if _, err := unix.Poll(fds, -1); err != nil {
+		p.poll = [3]unix.PollFd{{Fd: int32(p.in), Events: unix.POLLIN}, {Fd: int32(p.out.fd)}, {Fd: int32(p.stop), Events: unix.POLLIN}}
+		if _, err := unix.Poll(p.poll[:], -1); err != nil {
 			if err == unix.EINTR || err == unix.EAGAIN {
 				continue
 			}
@@ -84,23 +80,39 @@ func (p *pump) read() (int, bool) {
 			p.readerGone(0)
 			return 0, false
 		}
-		for i, a := range p.answers {
-			if fds[3+i].Revents != 0 {
-				<-a.done // soon: it sees the same
-			}
-		}
 		if p.poll[0].Revents == 0 {
 			continue
 		}
 		n, err := unix.Read(p.in, p.buf[:])
 		switch {
 		case n > 0:
+			p.awaitAnswers()
 			return n, true
 		case err == unix.EINTR || err == unix.EAGAIN:
 			continue
 		}
 		p.end(err)
 		return 0, false
+	}
+}
+
+// awaitAnswers waits for those of the answers whose reader is gone to close the agent's end. Between read and write is
+// the place for it: a descriptor that another thread polls all the time is not closed by closing it.
+func (p *pump) awaitAnswers() {
+	if len(p.answers) == 0 {
+		return
+	}
+	fds := p.poll[:0]
+	for _, a := range p.answers {
+		fds = append(fds, unix.PollFd{Fd: a.watched()})
+	}
+	if n, err := unix.Poll(fds, 0); n < 1 || err != nil {
+		return
+	}
+	for i, a := range p.answers {
+		if fds[i].Revents != 0 {
+			<-a.done // soon: it sees the same
+		}
 	}
 }
 

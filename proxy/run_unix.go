@@ -46,7 +46,9 @@ func Run(cfg Config) (Result, error) {
 	s.signals.started()
 	if err := s.pump(); err != nil {
 		s.agent.Kill()
-		return <-exited, err
+		result := <-exited
+		s.failed(err)
+		return result, err
 	}
 	for {
 		select {
@@ -205,6 +207,11 @@ func (s *session) finish(result Result) {
 // end ends the capture. When pumps were stopped before their end, or the capture's file is too slow, it gives all that
 // is open to a detached copy of the program.
 func (s *session) end() {
+	for i, p := range s.outputs {
+		if !p.ended && p.out.terminal {
+			s.outputs[i] = s.drain(p)
+		}
+	}
 	open := !s.outputs[0].ended || !s.outputs[1].ended
 	if open && len(s.cfg.Copy) == 0 {
 		s.wait()
@@ -227,7 +234,7 @@ func (s *session) endRecording(open bool) *record.State {
 	if r == nil {
 		return nil
 	}
-	finish, limit := r.Finish, finishing
+	finish, limit := r.Finish, max(finishing, s.cfg.Finishing)
 	if len(s.cfg.Copy) == 0 {
 		limit = finishingHere
 	}
@@ -244,6 +251,38 @@ func (s *session) endRecording(open bool) *record.State {
 			s.cfg.warn(err)
 		}
 		return state
+	}
+}
+
+// drain delivers what a stopped pump has left and what its agent has written, and gives the pump that goes on. A terminal
+// drops what it was not written when the process that owns it ends, so nobody else can do it.
+func (s *session) drain(p *pump) *pump {
+	stopR, stopW, err := pipe()
+	if err != nil {
+		return p
+	}
+	defer unix.Close(stopR)
+	defer unix.Close(stopW)
+	next := newPump(s.cfg, p.stream, p.in, p.out, stopR)
+	next.off = p.off
+	if len(p.rest) > 0 && !next.deliver(p.rest) {
+		return next
+	}
+	for {
+		fds := []unix.PollFd{{Fd: int32(next.in), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 0); err == unix.EINTR {
+			continue
+		} else if n < 1 || err != nil {
+			return next // somebody else holds the other end
+		}
+		n, ok := next.read()
+		if !ok {
+			return next
+		}
+		s.cfg.put(next.stream, next.buf[:n])
+		if !next.deliver(next.buf[:n]) {
+			return next
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (c *Capture) Follow(stop <-chan struct{}) {
 // Condition says in words how a capture ends: "" when it is whole. To be asked when all entries were read.
 func (c *Capture) Condition() string {
 	switch {
-	case c.Ended():
+	case c.Ended(), c.header != nil && c.header.Cut != "": // a fixture needs no end note
 		return ""
 	case c.Live():
 		return "live: still being recorded"

@@ -21,6 +21,7 @@ type decoder struct {
 	nums  []int64
 	super []int64
 	spans scan.Spans // of the members of msg
+	alike scan.Alike // the latest delta
 }
 
 // ParseEntry reads one entry line, with or without its LF. Body may lie in line. Members and notes that are not known
@@ -41,7 +42,9 @@ type members struct {
 	from               token
 	scanned            scan.Result // of msg
 	spans              *scan.Spans // of msg
-	tried              bool        // lastMember was
+	alike              *scan.Alike
+	same               alike
+	tried              bool // lastMember was
 }
 
 // token is a JSON value of a line; at is its offset there. A member that is missing has none.
@@ -56,9 +59,11 @@ func (d *decoder) parse(line []byte, e *Entry) error {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	*e = Entry{Line: line}
 	m := &d.m
-	*m = members{eol: "\n", spans: &d.spans}
-	if err := m.walk(line); err != nil {
-		return err
+	*m = members{eol: "\n", spans: &d.spans, alike: &d.alike}
+	if !m.quick(line) {
+		if err := m.walk(line); err != nil {
+			return err
+		}
 	}
 	if m.note {
 		if err := parseNote(line, e); err != nil {
@@ -134,9 +139,10 @@ func (m *members) lastMember(line []byte, at int) bool {
 		return false
 	}
 	m.tried = true
-	r := scan.ScanMembers(line[at:end], m.spans)
+	b := line[at:end]
+	r := m.scan(b)
 	if r.Valid {
-		m.msg, m.scanned = token{line[at:end], at}, r
+		m.msg, m.scanned = token{b, at}, r
 	}
 	return r.Valid
 }
@@ -299,7 +305,7 @@ func (d *decoder) bytes(e *Entry) error {
 	m := &d.m
 	switch {
 	case m.msg.b != nil:
-		e.Form, e.Body, e.scanned, e.spans = Msg, m.msg.b, m.scanned, m.spans
+		e.Form, e.Body, e.scanned, e.spans, e.same = Msg, m.msg.b, m.scanned, m.spans, m.same
 		return nil
 	case m.text.b != nil:
 		body, lossy := scan.Unquote(d.body[:0], m.text.b)

@@ -318,4 +318,3 @@ func FuzzSafeName(f *testing.F) {
 		}
 	})
 }
-

@@ -77,6 +77,7 @@ type Entry struct {
 
 	scanned scan.Result // of Body, when Form is Msg and the entry was read from a capture
 	spans   *scan.Spans // of its members, likewise
+	same    alike
 }
 
 // Note is what an entry says that is not a record. Only the fields of its kind are set.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxVerified = 32 << 20 // content of a frame that is checked before any of it is given; ours have less than 20 MiB
+	maxVerified = 32 << 20 // content of a frame that is checked before any of it is given; ours have less than 25 MiB
 	maxDamage   = 10_000   // then a file is given up
 )
 

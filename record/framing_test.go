@@ -360,7 +360,7 @@ func TestGapsAreNoFault(t *testing.T) {
 	}{
 		{"the recorder's", func(s *framingSession) {
 			s.write(Agent, "{}\n{\"a\":")
-			s.splitters[Agent].Gap(100)
+			s.splitters[Agent].Gap(100, false)
 			gap(s, map[string]int64{"agent": 100})
 			s.write(Agent, "1}\n{}\ntext\n")
 		}, []string{"invalid-json error n=6 off=114 at=0 count=1 last=6"}},

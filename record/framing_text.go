@@ -148,6 +148,7 @@ func (l *line) textOfEnd(r *scan.Result) string {
 		text = fmt.Sprintf("the stream ends after %s bytes of a record that is not whole", group3(l.size))
 	}
 	switch {
+	case l.from != Agent:
 	case l.size == pipeSize:
 		return text + ", which is exactly one pipe buffer: this is how pi ends when it does not flush"
 	case l.lastRead == pipeSize:

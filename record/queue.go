@@ -10,7 +10,8 @@ const (
 	queueSize  = 16 << 20
 	queueSpare = 64 << 10 // kept free for notes, which say what happened
 	itemHead   = 16       // kind and stream, length, t
-	slowest    = 1 << 20  // bytes a second: forwarding is never slowed below
+	slowest    = 1 << 20  // bytes a second: on average forwarding is never slowed below
+	mostCredit = time.Second
 )
 
 type itemKind uint8
@@ -33,10 +34,11 @@ type queue struct {
 	head    int // where the next item goes
 	tail    int // the oldest item
 	used    int
-	idle    int  // the recorder waits for wake, which comes when this much is used; 0: it doesn't wait
-	waiting int  // puts that wait for space
-	losing  bool // a gap is open: nothing is taken until the ring is half empty
-	lost    [streamCount]int64
+	idle    int           // the recorder waits for wake, which comes when this much is used; 0: it doesn't wait
+	waiting int           // puts that wait for space
+	credit  time.Duration // what the bytes so far came sooner than at the slowest rate
+	losing  bool          // a gap is open: nothing is taken until the ring is half empty
+	lost    [streamCount]loss
 	closed  bool // no put any more
 	wake    chan struct{}
 	space   chan struct{}
@@ -59,8 +61,9 @@ func (q *queue) put(from Stream, p []byte) (t int64) {
 	}
 	if q.losing || !q.fits(len(p), queueSpare) {
 		q.losing = true
-		q.lost[from] += int64(len(p))
+		q.lost[from].add(p)
 	} else if len(p) > 0 {
+		q.credit = min(mostCredit, q.credit+worth(len(p)))
 		q.add(itemBytes, from, t, p)
 	}
 	q.mu.Unlock()
@@ -84,15 +87,47 @@ func (q *queue) putNote(p []byte) bool {
 
 func (q *queue) endGap(t int64) {
 	var b [int(streamCount) * 8]byte
-	for i, n := range q.lost {
-		binary.LittleEndian.PutUint64(b[i*8:], uint64(n))
+	for i, l := range q.lost {
+		binary.LittleEndian.PutUint64(b[i*8:], l.encode())
 	}
 	q.add(itemGap, NoStream, t, b[:])
-	q.losing, q.lost = false, [streamCount]int64{}
+	q.losing, q.lost = false, [streamCount]loss{}
 }
 
-// gapCount reads from a gap item how many bytes of a stream were lost.
-func gapCount(p []byte, s int) int64 { return int64(binary.LittleEndian.Uint64(p[s*8:])) }
+// loss is what of a stream was not recorded.
+type loss struct {
+	bytes int64
+	line  bool // the last byte was an LF: what comes next is the beginning of a record
+}
+
+func (l *loss) add(p []byte) {
+	if n := len(p); n > 0 {
+		l.bytes += int64(n)
+		l.line = p[n-1] == '\n'
+	}
+}
+
+// join adds a later loss.
+func (l *loss) join(o loss) {
+	if o.bytes > 0 {
+		l.bytes += o.bytes
+		l.line = o.line
+	}
+}
+
+func (l loss) encode() uint64 {
+	v := uint64(l.bytes) << 1
+	if l.line {
+		v |= 1
+	}
+	return v
+}
+
+// lossOf reads from a gap item what of a stream was lost.
+func lossOf(p []byte, s int) loss {
+	v := binary.LittleEndian.Uint64(p[s*8:])
+	return loss{int64(v >> 1), v&1 != 0}
+}
 
 // fits tells whether an item of n bytes can be added so that spare bytes stay free. An item lies in one piece, so the
 // rest of the ring may be lost to it.
@@ -104,10 +139,16 @@ func (q *queue) fits(n, spare int) bool {
 	return q.used+need+spare <= len(q.buf)
 }
 
-// wait gives the recorder the time that n bytes take at the slowest rate to make room for them.
+// worth is how long n bytes take at the slowest rate.
+func worth(n int) time.Duration { return time.Duration(n) * time.Second / slowest }
+
+// wait gives the recorder the time that n bytes take at the slowest rate to make room for them, and what bytes before
+// them did not need of theirs.
 func (q *queue) wait(n int) {
-	deadline := time.NewTimer(time.Duration(n) * time.Second / slowest)
+	began := time.Now()
+	deadline := time.NewTimer(worth(n) + q.credit)
 	defer deadline.Stop()
+	defer func() { q.credit = max(0, q.credit-time.Since(began)) }()
 	q.waiting++
 	defer func() { q.waiting-- }()
 	for !q.fits(n, queueSpare) && !q.closed {

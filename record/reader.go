@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxLine  = 32 << 20 // of an entry line; this package writes less than 20 MiB
+	maxLine  = 32 << 20 // of an entry line; this package writes less than 24 MiB
 	readBuf  = 256 << 10
 	maxNamed = 1000 // damaged places that are listed
 )
@@ -44,7 +44,8 @@ type Reader struct {
 	size    func() (int64, error)
 	limit   int64 // size of the file when it was asked last
 	content content
-	buf     []byte // content, from at on not yet given
+	turn    func() bool // if it is set and true, it has moved the rest of buf to another one: entries are kept that lie in it
+	buf     []byte      // content, from at on not yet given
 	at      int
 	long    bool  // buf goes on with the rest of a line that is too long
 	unit    int64 // offset of the frame or line that was read last
@@ -263,7 +264,10 @@ func (r *Reader) line() ([]byte, bool) {
 			}
 			r.at, r.long = len(r.buf), true
 		}
-		if r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]; len(r.buf) == 0 && cap(r.buf) > 16<<20 {
+		if r.turn == nil || !r.turn() {
+			r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]
+		}
+		if len(r.buf) == 0 && cap(r.buf) > 16<<20 && r.turn == nil {
 			r.buf = nil
 		}
 		r.at = 0

@@ -30,6 +30,12 @@ type Config struct {
 	Warn func(error)
 	// Sync makes each flush wait for the disk.
 	Sync bool
+	// Watch is shown each entry of the streams as it is added to the capture, on the recorder's goroutine; it must keep
+	// nothing of it. May be nil.
+	Watch func(e *Entry)
+	// Last adds notes when all that was put has been recorded, also where another Recorder goes on; it is called once, on
+	// the recorder's goroutine, unless the file fails. May be nil.
+	Last func(add func(*Entry))
 	// Resume, if it is not nil, goes on with the capture of another Recorder.
 	Resume *State
 }
@@ -46,8 +52,8 @@ type Recorder struct {
 	splitters [streamCount]*Splitter
 	broken    bool // the recorder has panicked: nothing is recorded any more
 	failing   error
-	dropped   [streamCount]int64 // while failing
-	held      []Entry            // notes that are not in the file yet
+	dropped   [streamCount]loss // while failing
+	held      []Entry           // notes that are not in the file yet
 	retry     time.Time
 	lag       int64 // the greatest in the present stretch of lag, nanoseconds
 	clockSkew time.Duration
@@ -148,6 +154,9 @@ func (r *Recorder) session() {
 	for r.queue.sleep() {
 		timer.Reset(flushDelay)
 		r.queue.collect(timer.C)
+		if r.failing != nil && !r.broken {
+			r.recover() // first, so that what is queued is not lost, too
+		}
 		r.drain()
 		r.flush()
 		if r.suspend.Load() {
@@ -186,9 +195,9 @@ func (r *Recorder) take(it item) {
 	case it.kind == itemNote:
 		r.takeNote(it)
 	case it.kind == itemGap:
-		var lost [streamCount]int64
+		var lost [streamCount]loss
 		for i := range lost {
-			lost[i] = gapCount(it.p, i)
+			lost[i] = lossOf(it.p, i)
 		}
 		r.gap(it.t, lost, "the file is too slow")
 	}
@@ -198,10 +207,10 @@ func (r *Recorder) take(it item) {
 func (r *Recorder) drop(it item) {
 	switch it.kind {
 	case itemBytes:
-		r.dropped[it.from] += int64(len(it.p))
+		r.dropped[it.from].add(it.p)
 	case itemGap:
 		for i := range r.dropped {
-			r.dropped[i] += gapCount(it.p, i)
+			r.dropped[i].join(lossOf(it.p, i))
 		}
 	case itemNote:
 		var e Entry
@@ -219,7 +228,13 @@ func (r *Recorder) hold(e Entry) {
 	}
 }
 
-func (r *Recorder) add(e *Entry) int64 { return r.w.Add(e) }
+func (r *Recorder) add(e *Entry) int64 {
+	n := r.w.Add(e)
+	if r.cfg.Watch != nil {
+		r.cfg.Watch(e)
+	}
+	return n
+}
 
 // takeNote records a note that stands in the queue as JSON.
 func (r *Recorder) takeNote(it item) {
@@ -238,10 +253,10 @@ func (r *Recorder) takeNote(it item) {
 
 // gap writes a gap note: lost is what was written and is not in the file, and what never reached the splitters, which
 // skipped counts. The note comes first: readers take it for the reason why numbers of entries are missing.
-func (r *Recorder) gap(t int64, skipped [streamCount]int64, why string) (total int64) {
+func (r *Recorder) gap(t int64, skipped [streamCount]loss, why string) (total int64) {
 	n := &Note{Kind: "gap", Error: why, Lost: map[string]int64{}}
 	for s := Client; s < streamCount; s++ {
-		if lost := r.splitters[s].next() - r.w.Pos(s) + skipped[s]; lost > 0 {
+		if lost := r.splitters[s].next() - r.w.Pos(s) + skipped[s].bytes; lost > 0 {
 			n.Lost[s.String()] = lost
 			total += lost
 		}
@@ -249,7 +264,7 @@ func (r *Recorder) gap(t int64, skipped [streamCount]int64, why string) (total i
 	r.w.Add(&Entry{T: t, Note: n})
 	for s := Client; s < streamCount; s++ {
 		r.w.Lose(s, r.splitters[s].next())
-		r.splitters[s].Gap(skipped[s])
+		r.splitters[s].Gap(skipped[s].bytes, skipped[s].line)
 		r.w.Lose(s, r.splitters[s].next())
 	}
 	return total
@@ -300,7 +315,7 @@ func (r *Recorder) recover() {
 		r.splitters[s].rewind(r.w.Pos(s))
 	}
 	lost := r.gap(r.cfg.Clock(), r.dropped, r.failing.Error())
-	r.dropped = [streamCount]int64{}
+	r.dropped = [streamCount]loss{}
 	for i := range r.held {
 		r.w.Add(&r.held[i])
 	}
@@ -381,6 +396,9 @@ func (r *Recorder) finish() {
 		r.retry = time.Time{}
 		r.recover()
 	}
+	if r.cfg.Last != nil && r.failing == nil {
+		r.last()
+	}
 	if r.suspend.Load() {
 		r.state = r.save()
 		return
@@ -394,4 +412,16 @@ func (r *Recorder) finish() {
 			r.warn(err)
 		}
 	}
+}
+
+// last records what is still queued, and then what Config.Last adds.
+func (r *Recorder) last() {
+	for it, ok := r.queue.next(); ok; it, ok = r.queue.next() {
+		r.take(it)
+		r.queue.release(it)
+	}
+	r.cfg.Last(func(e *Entry) {
+		e.T = r.cfg.Clock()
+		r.w.Add(e)
+	})
 }

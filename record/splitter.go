@@ -231,9 +231,10 @@ func (s *Splitter) record(t int64, body []byte, eol string) {
 
 // End says that the stream has ended: a pending record has no LF.
 func (s *Splitter) End(t int64) {
-	if s.open() {
+	if s.off > s.start {
 		s.complete(t, "")
 	}
+	s.reset()
 }
 
 // next is the offset in the stream of the next byte to be written.
@@ -248,14 +249,16 @@ func (s *Splitter) rewind(pos int64) {
 
 // Gap says that the next lost bytes of the stream were not recorded. What is known of the pending record is written
 // as parts; what comes up to the next LF is the end of a record whose beginning is lost.
-func (s *Splitter) Gap(lost int64) {
+//
+// With line, the last of the lost bytes was an LF, and what comes next is a record's beginning.
+func (s *Splitter) Gap(lost int64, line bool) {
 	if lost == 0 {
 		return
 	}
 	s.Flush()
 	s.off += lost
 	s.reset()
-	s.partial = true
+	s.partial = !line
 }
 
 // storable tells whether a record with this verdict may stand in a capture as msg: it is JSON for every reader, also

@@ -269,11 +269,11 @@ func TestSplitterParts(t *testing.T) {
 		t.Errorf("offset %d", s.Off())
 	}
 	s.Write(50, []byte("x"))
-	s.Gap(100)
+	s.Gap(100, false)
 	want("a gap in a record", `{"n":1,"t":50,"from":"agent","off":17,"part":true,"text":"x"}`)
 	s.Write(60, []byte(`rest"}`+"\n"+`{}`+"\n"))
 	want("behind it", `{"n":1,"t":60,"from":"agent","off":118,"part":true,"last":true,"text":"rest\"}"}`, `{"n":2,"t":60,"from":"agent","off":125,"msg":{}}`)
-	s.Gap(5)
+	s.Gap(5, false)
 	s.Flush()
 	s.Write(70, []byte("more"))
 	s.Flush()

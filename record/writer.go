@@ -13,6 +13,7 @@ const writeSize = 128 << 10
 type Writer struct {
 	frames *frameWriter
 	rows   []FrameInfo // of the frames that are closed
+	header []byte      // the first line; nil when another writer has written it
 	lines  []byte      // entries that were not handed to frames
 	n      int64       // number of the latest entry
 	err    error       // sticky
@@ -37,7 +38,8 @@ func NewWriter(f File, h *Header, sync bool) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{frames: frames}
-	w.lines = append(w.lines, h.Encode()...)
+	w.header = h.Encode()
+	w.lines = append(w.lines, w.header...)
 	return w, nil
 }
 
@@ -133,6 +135,9 @@ func (w *Writer) Repair() error {
 		return err
 	}
 	w.lines, w.now, w.err = w.lines[:0], w.safe, nil
+	if w.frames.pos == 0 { // nothing is in the file, the header neither
+		w.lines = append(w.lines, w.header...)
+	}
 	if open {
 		w.closed()
 	}

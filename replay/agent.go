@@ -16,6 +16,7 @@ const (
 	sayAfter    = time.Second            // a wait is said
 	lastWrite   = 20 * time.Millisecond  // that a write may take after a second signal that ends pi
 	chunk       = 64 << 10               // bytes in one write at full speed
+	maxHeld     = 64                     // records behind an answer that others may overtake
 	maxAsked    = 10_000                 // questions that may be unanswered before no more is read from the client
 )
 
@@ -34,6 +35,9 @@ type Agent struct {
 	// Signals brings signals by their names, such as "SIGTERM". Gone is closed when the reader of Out has gone.
 	Signals <-chan string
 	Gone    <-chan struct{}
+	// Unread tells how many bytes in Out its reader has not taken yet, so that a fault can have it see where a write ends;
+	// nil: not known.
+	Unread func() int
 
 	Live Folders // where the client runs: recorded paths in the recorded folders are equal to paths in these
 	Map  []Pair  // further texts that are equal
@@ -43,6 +47,7 @@ type Agent struct {
 	MaxGap    time.Duration // the longest pause at a recorded speed; 0: any
 	MatchType bool          // a command that changes something may differ from the recorded one in all but its type
 	Ignore    []string      // paths in the client's records that are not compared, as `images[*].data`
+	Fault     *Fault        // what to do to the client; nil for nothing
 	Quiet     bool          // say nothing on stderr but what was recorded
 
 	// OnReport is told how the replay stands: at its start, when something is amiss, and at its end. It is called from
@@ -101,7 +106,7 @@ func newPlayer(a *Agent) (*player, error) {
 		return nil, errors.New("replay: In and Out are needed")
 	}
 	h := a.Script.header
-	p := &player{a: a, s: a.Script, wait: a.Wait, start: time.Now()}
+	p := &player{a: a, s: a.Script, wait: a.Wait, start: time.Now(), fault: a.Fault}
 	p.m.paths = newPaths(Folders{h.Cwd, h.Home, h.Tmp}, a.Live, a.Map)
 	for _, text := range a.Ignore {
 		pat, err := parsePattern(text)
@@ -169,9 +174,15 @@ func (p *player) loop(ctx context.Context, lines chan line) {
 // drain waits until the client has read the last bytes, as pi stays until then; a second signal ends it.
 func (p *player) drain(ctx context.Context) {
 	var impatient <-chan time.Time
-	for !p.abandon && (p.out.busy || len(p.buf) > 0) && !p.gone {
+	for !p.abandon && (p.out.busy || len(p.buf) > 0 || len(p.writes) > 0) && !p.gone {
 		if !p.out.busy {
-			p.flush()
+			if p.fault != nil && len(p.buf) > 0 {
+				p.take(p.buf)
+				p.buf = p.buf[:0]
+			}
+			if !p.pump(false) && p.fault == nil {
+				p.flush()
+			}
 			continue
 		}
 		if p.terms > 1 && impatient == nil {

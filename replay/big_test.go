@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,14 +74,17 @@ func play(t testing.TB, s *Script, send string, to io.Writer) *Report {
 
 // A capture that does not fit into memory is read as it is played, also where an answer is in parts, or is out of turn.
 func TestBig(t *testing.T) {
+	was := maxMemory
+	defer func() { maxMemory = was }()
+	maxMemory = 1 << 20
 	for _, test := range []struct {
 		name         string
 		size, deltas int
 		plain        bool
 	}{
-		{"in memory", 1 << 20, 100, false},
-		{"frames", 40 << 20, 10_000, false},
-		{"lines", 40 << 20, 10_000, true},
+		{"in memory", 1 << 19, 100, false},
+		{"frames", 17 << 20, 1000, false}, // a record that long stays in parts
+		{"lines", 17 << 20, 1000, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "c.jsonl.zst")
@@ -142,7 +146,10 @@ func decompress(t testing.TB, file string) string {
 // A client that reads slowly holds the replay up, and little of the capture is in memory then.
 func TestBackPressure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.jsonl.zst")
-	bigCapture(t, file, 128<<20, 10)
+	bigCapture(t, file, 96<<20, 10)
+	if testing.Short() || raceEnabled {
+		t.Skip("takes a while")
+	}
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -185,6 +192,28 @@ func BenchmarkDeltas(b *testing.B) {
 	for b.Loop() {
 		if r := play(b, s, `{"id":"p","type":"prompt","message":"go"}`+"\n"+`{"id":"m","type":"get_messages"}`+"\n", io.Discard); r.Failed() {
 			b.Fatal(r)
+		}
+	}
+}
+
+// A small file does not make a script that takes any amount of memory.
+func TestTooManyCommands(t *testing.T) {
+	was := maxScript
+	defer func() { maxScript = was }()
+	maxScript = 1 << 20
+	many := func(n int, line string) string { return fixture(append(slices.Repeat([]string{line}, n), eofNote)...) }
+	for _, test := range []struct {
+		name, capture string
+		ok            bool
+	}{
+		{"few", many(1000, "> {}"), true},
+		{"many commands", many(10_000, "> {}"), false},
+		{"much on stderr", many(20_000, "! x"), false},
+		{"a command of many values", many(1, `> {"type":"prompt","x":[`+strings.Repeat("0,", 30_000)+"0]}"), false},
+		{"many events", many(100_000, `< {"type":"message_update"}`), true},
+	} {
+		if _, err := Parse([]byte(test.capture)); (err == nil) != test.ok || err != nil && !strings.Contains(err.Error(), "too many") {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 }

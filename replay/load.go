@@ -8,15 +8,29 @@ import (
 	"pitap/record/scan"
 )
 
+// maxScript is how many bytes of memory a script may take, about, without the entries that it plays: about a million
+// commands, or five million pieces. Without a bound a small file could take any amount.
+var maxScript = 512 << 20 // changed by tests alone
+
+const (
+	stepSize    = 100
+	commandSize = 300
+	leafSize    = 48
+)
+
 // loader makes a script of entries.
 type loader struct {
 	s           *Script
 	memory      *memory // nil once there is too much
 	entries     int
+	taken       int                   // of maxScript
 	outstanding map[string][]*command // commands without an answer, by echoed id and name
 	byHash      map[uint64][]*question
 	open        bool // a run is going on
 	fresh       bool // the next record begins a new step
+
+	plain int64      // of entries that are alike: those are events that nothing depends on; 0: none
+	spans scan.Spans // of an entry of which they were not known
 
 	parts  [2]partial // of the client's and of the agent's record
 	exited *record.Note
@@ -32,12 +46,11 @@ type partial struct {
 func (l *loader) entry(e *record.Entry, at place) {
 	l.entries++
 	mem := int64(-1)
-	if l.memory != nil && len(l.memory.b)+l.memory.size(e) > maxMemory {
+	if l.memory != nil && l.memory.size+memorySize(e) > maxMemory {
 		l.memory = nil
 	}
 	if l.memory != nil && e.Note == nil && e.From != record.Client {
-		mem = int64(len(l.memory.b))
-		l.memory.add(e)
+		mem = l.memory.add(e)
 	}
 	st := step{n: e.N, t: e.T, at: at, mem: mem, count: 1, open: l.open, bytes: len(e.Body)}
 	switch {
@@ -53,13 +66,22 @@ func (l *loader) entry(e *record.Entry, at place) {
 		l.client(e.Body, st)
 	default:
 		l.drop(1, e)
-		l.agent(e.Body, st)
+		if id, _ := e.Alike(); id != 0 && id == l.plain {
+			l.event(st)
+			return
+		}
+		_, m := e.Scan(&l.spans)
+		plain := l.agent(e.Body, rpc.LookAt("agent", e.Body, m), st)
+		if id, _ := e.Alike(); id != 0 && plain {
+			l.plain = id
+		}
 	}
 }
 
 // add appends a step.
 func (l *loader) add(st step) int {
 	l.fresh = true
+	l.taken += stepSize
 	l.s.steps = append(l.s.steps, st)
 	i := len(l.s.steps) - 1
 	switch st.kind {
@@ -169,6 +191,10 @@ func (l *loader) client(body []byte, st step) {
 		}
 		l.await(head.Type, head.ID, c)
 	}
+	l.taken += commandSize
+	for _, leaf := range c.load.leaves {
+		l.taken += leafSize + len(leaf.path) + len(leaf.text)
+	}
 	c.index = len(l.s.commands)
 	l.s.commands = append(l.s.commands, c)
 	l.add(st)
@@ -211,12 +237,13 @@ func (l *loader) answered(head rpc.Head) *command {
 	return queue[0]
 }
 
-// agent takes a record of the agent.
-func (l *loader) agent(body []byte, st step) {
-	head := rpc.Look("agent", body)
+// agent takes a record of the agent. plain tells that it does no more than to be written at its place.
+func (l *loader) agent(body []byte, head rpc.Head, st step) (plain bool) {
 	st.kind = events
 	single := false // it may have to be played out of its place
 	switch head.Type {
+	default:
+		plain = true
 	case "response":
 		st.kind, single = response, true
 		if st.cmd = l.answered(head); st.cmd != nil {
@@ -240,12 +267,19 @@ func (l *loader) agent(body []byte, st step) {
 	case "queue_update", "thinking_level_changed", "session_info_changed", "compaction_start", "compaction_end":
 		single = true
 	}
-	st.open = l.open
 	if single {
+		st.open = l.open
 		st.name = head.Type
 		l.add(st)
-		return
+		return false
 	}
+	l.event(st)
+	return plain
+}
+
+// event adds an event to those before it, if they are one step.
+func (l *loader) event(st step) {
+	st.kind, st.open = events, l.open
 	if last := len(l.s.steps) - 1; !l.fresh && l.s.steps[last].count < 1<<20 {
 		l.s.steps[last].count++
 		l.s.steps[last].bytes += st.bytes

@@ -117,6 +117,9 @@ func (p *player) signalled(name string) {
 		p.others[name]++
 		return
 	}
+	if p.fault != nil && p.fault.kind.Name == "no-term" && name == "SIGTERM" {
+		return
+	}
 	p.signals, p.lastSignal = append(p.signals, name), name
 	p.terms++
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 )
@@ -54,6 +55,10 @@ type player struct {
 	lastClient time.Time // when a record came
 	said       bool
 
+	fault  *Fault
+	writes []write // what the fault made of the records
+	then   func()  // when the piece that is written is
+
 	over    bool // the replay has ended
 	abandon bool // bytes that the client has not read are given up
 }
@@ -85,13 +90,26 @@ const (
 
 // advance moves the script on until it is held up.
 func (p *player) advance() {
-	batch := p.a.Speed == MaxSpeed
+	batch := p.a.Speed == MaxSpeed && p.fault == nil
 	for !p.over {
+		if p.fault != nil && !p.out.busy {
+			if len(p.buf) > 0 {
+				p.take(p.buf)
+				p.buf = p.buf[:0]
+			}
+			if p.pump(true) {
+				continue
+			}
+			if len(p.writes) > 0 && (!p.writes[0].held || len(p.writes) > maxHeld) {
+				p.held(breath)
+				return
+			}
+		}
 		if p.out.busy && (!batch || len(p.buf) >= chunk) {
 			p.held(busy)
 			return
 		}
-		if len(p.buf) > 0 && (!batch || len(p.buf) >= chunk) {
+		if len(p.buf) > 0 && p.fault == nil && (!batch || len(p.buf) >= chunk) {
 			p.flush()
 			continue
 		}
@@ -110,11 +128,20 @@ func (p *player) advance() {
 			return
 		}
 		if len(p.buf) > 0 {
-			p.flush()
+			if p.fault == nil {
+				p.flush()
+			}
+			continue
+		}
+		if p.fault.joins() && len(p.fault.joined) > 0 {
+			p.writes = append(p.writes, write{b: p.fault.release()})
 			continue
 		}
 		if p.serve(h) || p.over {
 			continue
+		}
+		if len(p.writes) > 0 { // a response that another may overtake
+			h = breath
 		}
 		p.held(h)
 		return
@@ -279,7 +306,7 @@ func withLiveID(dst, body, recorded, live []byte) []byte {
 // due tells whether a record may be written now.
 func (p *player) due(st *step, t int64) hold {
 	switch speed := p.a.Speed; {
-	case speed == MaxSpeed || st.kind == stderr && speed == 0:
+	case speed == MaxSpeed || p.fault.joins() || st.kind == stderr && speed == 0:
 	case speed > 0:
 		p.wake = p.anchor.Add(time.Duration(float64(t-p.anchorT) / speed))
 		if late := p.wake.Sub(p.now); p.a.MaxGap > 0 && late > p.a.MaxGap {
@@ -325,6 +352,7 @@ func (p *player) wrote(err error) {
 	if err != nil {
 		p.gone, p.dropped = true, true
 	}
+	p.written()
 }
 
 // tail is the end of the script: the recorded end, or that of the client.
@@ -366,9 +394,22 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 	if o == GaveUp || o == Different || o == Broken || len(p.rep.Misses) > 0 {
 		p.rep.Code, p.rep.Signal = 1, ""
 	}
+	p.lastWords()
 	if o != Complete {
 		p.rep.Waiting = p.waitingFor()
 		p.say("%s", p.rep.String())
+	}
+}
+
+// lastWords is what a fault still has to write at the end.
+func (p *player) lastWords() {
+	switch {
+	case p.fault == nil:
+	case p.fault.joins():
+		p.writes = append(p.writes, write{b: p.fault.release()})
+	case p.fault.kind.Name == "cut":
+		b := append([]byte(`{"type":"pitap_noise","text":"`), bytes.Repeat([]byte{'x'}, p.fault.n)...)
+		p.writes = append(p.writes, write{b: b[:p.fault.n]})
 	}
 }
 

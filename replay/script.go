@@ -110,7 +110,7 @@ func Open(path string) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Load(c.Reader)
+	s, err := loadFile(c)
 	if err == nil && s.src == nil {
 		s.capture = c
 		s.src = &file{src: c.File(), size: c.Size(), frames: compressed(c.File())}
@@ -129,19 +129,43 @@ func Open(path string) (*Script, error) {
 // Parse loads the script of a capture or fixture in memory.
 func Parse(capture []byte) (*Script, error) {
 	r := record.NewReader(bytes.NewReader(capture), func() (int64, error) { return int64(len(capture)), nil })
-	s, err := Load(r)
+	h, err := r.Header()
+	if err != nil {
+		return nil, err
+	}
+	s, err := load(h, r, r)
 	if err == nil && s.src == nil {
 		s.src = &file{src: bytes.NewReader(capture), size: int64(len(capture)), frames: compressed(bytes.NewReader(capture))}
 	}
 	return s, err
 }
 
-// Load reads a capture to its end. What is longer than 32 MiB has no source yet.
-func Load(r *record.Reader) (*Script, error) {
-	h, err := r.Header()
+// quickly is the size of a file, in bytes, from which on it is read by several goroutines.
+const quickly = 64 << 10
+
+func loadFile(c *record.Capture) (*Script, error) {
+	h, err := c.Header()
 	if err != nil {
 		return nil, err
 	}
+	if c.Size() < quickly {
+		return load(h, c.Reader, c.Reader)
+	}
+	a := c.Ahead()
+	defer a.Close()
+	return load(h, a, c.Reader)
+}
+
+// entries are those of a capture, in order.
+type entries interface {
+	Next() bool
+	Entry() *record.Entry
+	Unit() int64
+}
+
+// load reads a capture to its end; what ended it and what is damaged is then told by state. What is longer than 32 MiB
+// has no source yet.
+func load(h *record.Header, r entries, state *record.Reader) (*Script, error) {
 	l := loader{s: &Script{header: h, dialogs: map[string]*dialog{}}, outstanding: map[string][]*command{}, byHash: map[uint64][]*question{}, memory: new(memory), fresh: true}
 	l.s.version, _ = rpc.ParseVersion(h.Agent.Version)
 	var at place
@@ -152,12 +176,15 @@ func Load(r *record.Reader) (*Script, error) {
 		}
 		l.entry(e, at)
 		at.skip++
+		if l.taken > maxScript {
+			return nil, fmt.Errorf("entry %d: too many commands to replay in one session; pitap cut --entries takes a part of it", e.N)
+		}
 	}
-	if err := r.Err(); err != nil {
+	if err := state.Err(); err != nil {
 		return nil, err
 	}
 	l.end()
-	l.s.damage = len(r.Damage())
+	l.s.damage = len(state.Damage())
 	if l.memory != nil {
 		l.s.src = l.memory
 		for i := range l.s.steps {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxMemory is how many bytes of entries a Script keeps in memory. A longer capture is read again as it is played.
-const maxMemory = 32 << 20
+var maxMemory = 32 << 20 // changed by tests alone
 
 // place is where an entry stands: skip entries behind the one that begins at unit. A unit is a line, or a frame of a
 // compressed capture.
@@ -32,25 +32,49 @@ type source interface {
 	entry(p place) (e piece, next place, err error)
 }
 
-// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, and both.
-type memory struct{ b []byte }
+// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, and both. They lie
+// in chunks, so that nothing is moved when there are more; the unit of a place is a chunk and an offset in it.
+type memory struct {
+	chunks [][]byte
+	size   int // of all entries, in bytes
+}
 
-const memoryHead = 8 + 4 + 1
+const (
+	memoryHead  = 8 + 4 + 1
+	memoryChunk = 1 << 20
+)
 
-// size is how much an entry takes.
-func (m *memory) size(e *record.Entry) int { return memoryHead + len(e.Body) + len(e.EOL) }
+// memorySize is how much an entry takes.
+func memorySize(e *record.Entry) int { return memoryHead + len(e.Body) + len(e.EOL) }
 
-func (m *memory) add(e *record.Entry) {
-	m.b = binary.LittleEndian.AppendUint64(m.b, uint64(e.T))
-	m.b = binary.LittleEndian.AppendUint32(m.b, uint32(len(e.Body)))
-	m.b = append(append(append(m.b, byte(len(e.EOL))), e.Body...), e.EOL...)
+// add keeps an entry, and returns the unit of its place.
+func (m *memory) add(e *record.Entry) int64 {
+	size := memorySize(e)
+	last := len(m.chunks) - 1
+	if last < 0 || cap(m.chunks[last])-len(m.chunks[last]) < size {
+		room := min(memoryChunk, max(4<<10, m.size)) // a short session takes little
+		m.chunks = append(m.chunks, make([]byte, 0, max(room, size)))
+		last++
+	}
+	b := m.chunks[last]
+	at := int64(last)<<32 | int64(len(b))
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.T))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.Body)))
+	m.chunks[last] = append(append(append(b, byte(len(e.EOL))), e.Body...), e.EOL...)
+	m.size += size
+	return at
 }
 
 func (m *memory) entry(p place) (e piece, next place, err error) {
-	if p.unit < 0 || p.unit+memoryHead > int64(len(m.b)) {
+	chunk, at := p.unit>>32, p.unit&(1<<32-1)
+	if p.unit >= 0 && chunk < int64(len(m.chunks)) && at == int64(len(m.chunks[chunk])) {
+		chunk, at = chunk+1, 0
+	}
+	if p.unit < 0 || chunk >= int64(len(m.chunks)) || at+memoryHead > int64(len(m.chunks[chunk])) {
 		return e, p, io.ErrUnexpectedEOF
 	}
-	head, rest := m.b[p.unit:p.unit+memoryHead], m.b[p.unit+memoryHead:]
+	b := m.chunks[chunk][at:]
+	head, rest := b[:memoryHead], b[memoryHead:]
 	e.t = int64(binary.LittleEndian.Uint64(head))
 	n, eol := int(binary.LittleEndian.Uint32(head[8:])), int(head[12])
 	e.body = rest[:n:n]
@@ -60,7 +84,7 @@ func (m *memory) entry(p place) (e piece, next place, err error) {
 	case 2:
 		e.eol = "\r\n"
 	}
-	return e, place{unit: p.unit + memoryHead + int64(n+eol)}, nil
+	return e, place{unit: chunk<<32 | at + memoryHead + int64(n+eol)}, nil
 }
 
 // file is a capture that is read again from its file.

@@ -89,11 +89,12 @@ const maxErrors = 16 << 20
 
 // errorWriter writes to stderr without ever waiting for its reader.
 type errorWriter struct {
-	mu     sync.Mutex
-	queue  []byte
-	wake   chan struct{}
-	closed bool
-	ended  chan struct{}
+	mu      sync.Mutex
+	queue   []byte
+	writing bool
+	wake    chan struct{}
+	closed  bool
+	ended   chan struct{}
 }
 
 func newErrorWriter(w io.Writer) *errorWriter {
@@ -108,12 +109,15 @@ func (o *errorWriter) run(w io.Writer) {
 		for {
 			o.mu.Lock()
 			b := o.queue
-			o.queue = nil
+			o.queue, o.writing = nil, len(b) > 0
 			o.mu.Unlock()
 			if len(b) == 0 {
 				break
 			}
 			w.Write(b) // stderr whose reader has gone is nobody's concern
+			o.mu.Lock()
+			o.writing = false
+			o.mu.Unlock()
 		}
 	}
 }
@@ -147,4 +151,11 @@ func (o *errorWriter) flush(limit time.Duration) {
 	case <-o.ended:
 	case <-time.After(limit): // nobody reads it
 	}
+}
+
+// empty tells whether all has been written.
+func (o *errorWriter) empty() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.queue) == 0 && !o.writing
 }

@@ -21,10 +21,11 @@ const (
 
 // conclude says what can be said only at the end, which is at t.
 func (s *Session) conclude(f *findings, t int64) {
-	s.concludeCommands(f, t)
-	s.concludeWaits(f, t)
-	s.concludeEnd(f, t)
-	s.concludeDialogs(f, t)
+	var said told
+	s.concludeCommands(f, t, &said)
+	s.concludeDialogs(f, t, &said)
+	s.concludeWaits(f, t, &said)
+	s.concludeEnd(f, &said)
 	for _, st := range s.stalled {
 		if st != nil {
 			s.findStall(f, st, t)
@@ -41,13 +42,26 @@ func (s *Session) conclude(f *findings, t int64) {
 	s.concludeStderr(f)
 }
 
+// told is what findings say already of what was open, so that the end need not.
+type told struct {
+	commands map[*Command]bool
+	run      bool // and its tools
+}
+
+func (t *told) command(c *Command) {
+	if t.commands == nil {
+		t.commands = map[*Command]bool{}
+	}
+	t.commands[c] = true
+}
+
 // concludeHandled finds a client that perhaps waits for a run that never comes.
 func (s *Session) concludeHandled(f *findings, t int64) {
 	if len(s.Commands) == 0 {
 		return
 	}
 	c := s.Commands[len(s.Commands)-1]
-	if c.Disposition == "handled" && s.run == nil && s.stop(t)-c.Response.T >= handledIdle {
+	if c.Type == "prompt" && c.Disposition == "handled" && s.run == nil && s.stop(t)-c.Response.T >= handledIdle {
 		f.add("run/handled", place{n: c.N, from: record.Client}, "", "prompt (entry %d) was handled without a run, and the client sent no command in the %s after that", c.N, ago(s.stop(t)-c.Response.T))
 	}
 }
@@ -139,23 +153,24 @@ func (s *Session) unread() bool {
 }
 
 // concludeCommands finds commands that pi answers at once and did not, although it was alive after them.
-func (s *Session) concludeCommands(f *findings, t int64) {
+func (s *Session) concludeCommands(f *findings, t int64, said *told) {
 	last := s.Last[record.Agent]
 	if s.unread() || s.stalled[record.Client] != nil || last == nil {
 		return
 	}
 	for _, c := range s.open() {
-		if c.known == nil && c.Type != "" || c.known != nil && c.known.AnswersLate(s.Version) || c.doubted {
+		if c.known == nil && c.Type != "" || c.known != nil && c.known.AnswersLate(s.Version) || s.pairs.doubts(c) {
 			continue
 		}
 		if alive := min(last.T, s.stop(t)) - max(c.T, s.ready.T); alive >= slowAnswer {
+			said.command(c)
 			f.add("pair/unanswered", place{n: c.N, from: record.Client}, "", "%s (entry %d) has no response, and the agent wrote other things up to %s after it", c.words(), c.N, ago(alive))
 		}
 	}
 }
 
 // concludeWaits finds what was waited for in vain when the session stopped.
-func (s *Session) concludeWaits(f *findings, t int64) {
+func (s *Session) concludeWaits(f *findings, t int64, said *told) {
 	stop := s.stop(t)
 	if s.unread() || s.missing.agent || s.openDialog(stop) != nil || s.Exit != nil && s.Exit.Error != "" {
 		return
@@ -168,13 +183,14 @@ func (s *Session) concludeWaits(f *findings, t int64) {
 	}
 	for _, c := range s.open() {
 		wait := since(c.T)
-		if c.doubted || wait < longSilence || c.Type == "bash" || s.stalled[record.Client] != nil || s.compact != nil {
+		if said.commands[c] || s.pairs.doubts(c) || wait < longSilence || c.Type == "bash" || s.stalled[record.Client] != nil || s.compact != nil {
 			continue
 		}
 		what := "the agent has said nothing since"
 		if s.ready == nil {
 			what = "the agent has said nothing at all"
 		}
+		said.command(c)
 		f.add("wait/response", place{n: c.N, from: record.Client}, "", "%s (entry %d) had no response in %s, and %s", c.words(), c.N, ago(stop-c.T), what)
 	}
 	r := s.run
@@ -187,6 +203,7 @@ func (s *Session) concludeWaits(f *findings, t int64) {
 	} else if r.End != nil {
 		what = "the run has ended and does not settle"
 	}
+	said.run = true
 	f.add("wait/run", place{n: r.Start.N, from: record.Agent}, "", "the run%s has not settled: %s, for %s", r.of(), what, ago(since(r.Start.T)))
 }
 
@@ -199,8 +216,8 @@ func (r *Run) of() string {
 }
 
 // concludeEnd finds what was under way when the session ended.
-func (s *Session) concludeEnd(f *findings, t int64) {
-	work := s.underWay()
+func (s *Session) concludeEnd(f *findings, said *told) {
+	work := s.underWay(said)
 	exit := s.Exit
 	if exit == nil {
 		if s.Ended && s.Cut && len(work) > 0 && s.Last[record.Agent] != nil {
@@ -237,8 +254,10 @@ func (s *Session) concludeEnd(f *findings, t int64) {
 	case len(work) == 0:
 	case eof != nil && eof.N < exit.N:
 		f.add("end/eof", place{n: eof.N, from: record.Client}, "", "the client closed the agent's input, %s after the start, with work in flight, which pi drops: %s", ago(eof.T), join(work))
-	default:
+	case s.pairs.waiting > 0:
 		f.add("end/open", p, "", "the agent exited by itself with 0, and there was open: %s", join(work))
+	default:
+		f.add("end/left", p, "", "the agent exited by itself with 0 while it worked: %s", join(work))
 	}
 }
 
@@ -266,11 +285,16 @@ func (s *Session) died(f *findings) bool {
 	return true
 }
 
-// underWay says what the agent has not finished.
-func (s *Session) underWay() []string {
+// underWay says what the agent has not finished, as far as it was not told before.
+func (s *Session) underWay(said *told) []string {
 	var work []string
 	for _, c := range s.open() {
-		work = append(work, fmt.Sprintf("%s of entry %d without response", c.words(), c.N))
+		if !said.commands[c] {
+			work = append(work, fmt.Sprintf("%s of entry %d without response", c.words(), c.N))
+		}
+	}
+	if said.run {
+		return work
 	}
 	if s.run != nil {
 		work = append(work, "the run"+s.run.of())

@@ -35,7 +35,6 @@ type asks struct {
 	dialogs map[string]*Dialog // answered ones, too
 	told    map[string]bool    // requests that want no answer
 	rings   [2]ring            // which of both to forget next
-	open    int                // dialogs without answer
 	options int                // that are kept of open dialogs
 	blind   bool               // some have been forgotten
 }
@@ -226,18 +225,25 @@ func orList(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// concludeDialogs finds dialogs that were never answered.
-func (s *Session) concludeDialogs(f *findings, t int64) {
+// concludeDialogs finds dialogs that were never answered. What they hold up need not be told once more.
+func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
 	held := s.run != nil || len(s.tools) > 0 || s.holdsPrompt()
+	stop := s.stop(t)
 	for _, d := range s.Dialogs {
-		if !d.Open(t) {
+		if !d.Open(stop) {
 			continue
 		}
 		p := place{n: d.N, from: record.Agent}
-		if stop := s.stop(t); held && stop-d.T >= slowAnswer {
-			f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s, and something waits for it", d.words(), ago(stop-d.T))
-		} else {
+		if !held || stop-d.T < slowAnswer {
 			f.add("dialog/open", p, "", "dialog %s was not answered; nothing seems to wait for it", d.words())
+			continue
+		}
+		f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s, and something waits for it", d.words(), ago(stop-d.T))
+		said.run = true
+		for _, c := range s.open() {
+			if c.Type == "prompt" || c.Type == "abort" {
+				said.command(c)
+			}
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (s *Session) judge(r *Record, p rpc.Problem) (rule, key, text string) {
 		where = fmt.Sprintf("%s of %s", clip(p.Path, 100), where)
 	}
 	if r.From == record.Agent {
+		if r.Type == "response" && p.What == rpc.UnknownType && p.Path == "command" {
+			return "", "", "" // the command itself tells
+		}
 		return s.judgeAgent(p, where)
 	}
 	key = r.Kind + " " + p.Path + " " + p.What.String()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math/bits"
 	"slices"
 
 	"pitap/record"
@@ -39,11 +40,7 @@ func (f *figures) count(r *Record) {
 	v.Records++
 	v.Bytes += size
 	v.Largest = max(v.Largest, size)
-	bucket := 0
-	for n := size; n > 1 && bucket < len(sizes{})-1; n >>= 1 {
-		bucket++
-	}
-	f.sizes[r.From-record.Client][bucket]++
+	f.sizes[r.From-record.Client][min(max(bits.Len64(uint64(size))-1, 0), len(sizes{})-1)]++
 }
 
 // of returns the figures of a command.

@@ -195,7 +195,7 @@ func (s *Session) messageEnd(r *Record) {
 	}
 	m.fill(&body)
 	m.End, m.Latest = r.at(), r.T
-	m.blocks = nil
+	m.blocks, m.last = nil, nil
 	if m == l.other {
 		l.other = nil
 	} else {

@@ -16,7 +16,7 @@ func (s *Session) stderr(e *record.Entry) {
 	}
 	r := &Record{Entry: e, Size: int64(len(e.Body))}
 	r.kind = s.kinds.of(r)
-	s.Last[record.Stderr] = r.at()
+	s.crossed(r)
 	s.figures.count(r)
 }
 

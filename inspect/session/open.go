@@ -112,10 +112,10 @@ func (s *Session) openWork(o *opening) {
 		o.add(rankWork, t.Start, "tool", "tool", "", "the tool %s (entry %d) runs", clip(t.Name, 60), t.Start.N)
 	}
 	if s.compact != nil {
-		o.add(rankWork, *s.compact, "compaction", "model", "", "pi compacts the conversation")
+		o.add(rankWork, *s.compact, "compaction", "model", "", "the agent compacts the conversation")
 	}
 	if s.retry != nil {
-		o.add(rankWork, *s.retry, "retry", "agent", "", "pi waits before it asks the model again, after an error")
+		o.add(rankWork, *s.retry, "retry", "agent", "", "the agent waits before it asks the model again, after an error")
 	}
 }
 
@@ -142,11 +142,11 @@ func (s *Session) openModel(o *opening) {
 	case m != nil && o.t-m.Latest < soon:
 		o.add(rankModel, m.Start, "model", "model", "", "the model is answering")
 	case m != nil && m.Updates > 0:
-		o.add(rankModel, Moment{N: m.Start.N, T: m.Latest}, "model", "model", "", "the model has sent nothing, in the middle of its answer")
+		o.add(rankModel, Moment{N: m.Start.N, T: m.Latest}, "model", "model", "", "the model has stopped in the middle of its answer, and sent nothing")
 	case m != nil:
-		o.add(rankModel, m.Start, "model", "model", "", "the model has begun its answer and sent nothing of it")
+		o.add(rankModel, m.Start, "model", "model", "", "the model has begun an answer, and sent nothing of it")
 	case len(s.tools) == 0 && s.compact == nil && s.retry == nil:
-		o.add(rankModel, last, "model", "model", "", "pi has asked the model and got no answer")
+		o.add(rankModel, last, "model", "model", "", "the model was asked, and has sent nothing")
 	}
 	o.add(rankRun, r.Start, "run", "agent", "", "the run%s goes on", r.of())
 }
@@ -164,9 +164,9 @@ func (s *Session) openCommands(o *opening) {
 		case c.Type == "compact" && s.compact != nil:
 			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) has no response", c.N)
 		case c.Type == "prompt" && c.Slash != "":
-			o.add(rankCommand, c.Moment, "command", "extension", "pi answers the prompt only when the command has.", "the extension's command %s (entry %d) has not ended", clip(c.Slash, 60), c.N)
+			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when the command has.", "the extension's command %s (entry %d) has not ended", clip(c.Slash, 60), c.N)
 		case c.Type == "prompt":
-			o.add(rankCommand, c.Moment, "prompt", "agent", "pi has neither accepted nor refused it.", "the prompt of entry %d has no response", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent has neither accepted nor refused it.", "the prompt of entry %d has no response", c.N)
 		case c.Type == "":
 			o.add(rankCommand, c.Moment, "command", "agent", "", "the line of entry %d, which is no command, has no response", c.N)
 		default:

@@ -51,20 +51,20 @@ func (p *parts) add(b []byte) {
 	base := p.bytes
 	p.scanner.Write(b)
 	p.bytes += int64(len(b))
-	for i := range p.spans.List[:p.spans.N] {
+	for i := range p.spans.List {
 		if len(p.keys) == i {
 			p.keys, p.values = append(p.keys, nil), append(p.values, nil)
 		}
 		m := &p.spans.List[i]
-		p.keys[i] = appendPart(p.keys[i], b, base, int64(m.Key), end(m.KeyEnd, p.bytes))
+		p.keys[i] = appendPart(p.keys[i], b, base, int64(m.Key), endOf(m.KeyEnd, p.bytes))
 		if m.Start > 0 {
-			p.values[i] = appendPart(p.values[i], b, base, int64(m.Start), end(m.End, p.bytes))
+			p.values[i] = appendPart(p.values[i], b, base, int64(m.Start), endOf(m.End, p.bytes))
 		}
 	}
 }
 
-// end is where what goes on ends for now.
-func end(at int, now int64) int64 {
+// endOf is where what goes on ends for now.
+func endOf(at int, now int64) int64 {
 	if at == 0 {
 		return now
 	}

@@ -40,11 +40,18 @@ var endRules = []rule{
 		example: "pi --mode rpc | head -1",
 	},
 	{
-		Rule: record.Rule{ID: "end/open", Severity: record.SevHazard, Title: "the agent left with something open",
-			Explain: "The agent exited with status 0 and without being told to, while something was under way. An " +
-				"extension can ask pi to shut down."},
+		Rule: record.Rule{ID: "end/open", Severity: record.SevHazard, Title: "the agent left with commands open",
+			Explain: "The agent exited with status 0 and without being told to, while commands had no response. Who waits " +
+				"for one waits for ever, unless it sees the end of the agent's output."},
+		hint:    "give up waiting when the agent's output ends; look at what the extensions do",
+		example: "an extension calls ctx.shutdown() while a bash command runs",
+	},
+	{
+		Rule: record.Rule{ID: "end/left", Severity: record.SevNote, Title: "the agent left while it worked",
+			Explain: "The agent exited with status 0 and without being told to, in the middle of a run. An extension can " +
+				"ask pi to shut down; pi up to 1.5.0 does not wait for the run then."},
 		hint:    "look at what the extensions do",
-		example: "an extension calls ctx.shutdown() while a command waits",
+		example: "an extension calls ctx.shutdown() while the model streams",
 	},
 	{
 		Rule: record.Rule{ID: "end/died", Severity: record.SevError, Title: "the agent died",

@@ -47,6 +47,7 @@ type Message struct {
 	Preview string // the beginning of its text
 
 	blocks map[int]*block // of an assistant's message, while it is open
+	last   *block         // that an update was about last
 }
 
 // Usage is what a message has cost.

@@ -68,7 +68,10 @@ type Session struct {
 	findings findings
 	observe  []observer
 	missing  missing
-	ready    *Moment // the agent's first record
+	ready    *Moment   // the agent's first record
+	latest   [4]Moment // what Last points to
+	rec      Record    // the record at hand
+	same     same
 	spans    scan.Spans
 	scratch  []byte // for decoded text
 }
@@ -137,8 +140,9 @@ type Record struct {
 	Cut  bool   // Body is not all of it
 	JSON bool   // it is JSON for pi, which takes U+FFFD for what is not UTF-8
 
-	spans *scan.Spans // of the members in Body
-	kind  *kind
+	spans  *scan.Spans // of the members in Body
+	kind   *kind
+	update update // of a message_update
 }
 
 // get returns the value of the member with that name, nil when there is none.
@@ -188,19 +192,24 @@ func (s *Session) Add(e *record.Entry) {
 		res, spans := e.Scan(&s.spans)
 		s.framing.EntryScanned(e, res)
 		s.parts[e.From] = nil // e holds them again, or their end is lost
-		s.record(&Record{Entry: e, Body: e.Body, Size: int64(len(e.Body)), JSON: res.JSON, spans: spans})
+		s.rec = Record{Entry: e, Body: e.Body, Size: int64(len(e.Body)), JSON: res.JSON, spans: spans}
+		if !s.another(&s.rec) {
+			s.record(&s.rec)
+		}
 	}
 }
 
 // record takes a whole record of the protocol, or the digest of one.
 func (s *Session) record(r *Record) {
-	if r.JSON {
+	switch {
+	case r.JSON && r.From == record.Agent && r.lookUpdate():
+	case r.JSON:
 		r.Head = rpc.LookAt(r.From.String(), r.Body, r.spans)
-	} else if r.From == record.Agent {
+	case r.From == record.Agent:
 		s.behindJunk(r)
 	}
 	r.kind = s.kinds.of(r)
-	s.Last[r.From] = r.at()
+	s.crossed(r)
 	s.figures.count(r)
 	if s.VersionFrom != "header" && r.From == record.Agent && r.JSON && !r.Cut {
 		s.guessVersion(r)
@@ -213,6 +222,13 @@ func (s *Session) record(r *Record) {
 	for _, f := range s.observe {
 		f(s, r)
 	}
+}
+
+// crossed notes that the record is the latest of its stream.
+func (s *Session) crossed(r *Record) {
+	last := &s.latest[r.From]
+	last.N, last.T, last.Kind = r.N, r.T, r.kind.name
+	s.Last[r.From] = last
 }
 
 // behindJunk takes the record that something else stands before on its line: pi did write it, though its readers miss it.
@@ -266,6 +282,7 @@ func (s *Session) fromAgent(r *Record) {
 		if !r.JSON && r.EOL != "" { // what it was to be is not known; the beginning of a last record is no matter
 			s.darken("a line that is no record")
 			s.pairs.doubt()
+			s.asks.forget()
 		}
 	default:
 		s.event(r)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"pitap/record"
@@ -132,7 +133,7 @@ func (l *latency) percentiles() Latency {
 	if len(l.sample) > 0 {
 		all := slices.Clone(l.sample)
 		slices.Sort(all)
-		at := func(q float64) int64 { return all[int(q*float64(len(all)-1)+0.5)] }
+		at := func(q float64) int64 { return all[int(math.Ceil(q*float64(len(all))))-1] }
 		out.P50, out.P90, out.P99 = at(.5), at(.9), at(.99)
 	}
 	return out

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"pitap/record"
 	"pitap/record/scan"
 )
 
 // block is a content block of an open message. Of its text only the sum is kept.
 type block struct {
+	index int
 	kind  string // text, thinking, toolcall
 	text  sum
 	start int64 // number of its first entry
@@ -26,48 +28,96 @@ func (s *Session) update(r *Record) {
 	}
 	m.Updates++
 	m.Latest = r.T
-	event := r.get("assistantMessageEvent")
-	index, text := int64(-1), []byte(nil)
-	for ms := scan.MembersOf(event); ms.Next(); {
-		switch string(ms.Key) {
-		case "contentIndex":
-			index = intOf(event[ms.Start:ms.End])
-		case "delta", "content":
-			text = event[ms.Start:ms.End]
-		}
+	u := &r.update
+	if u.kind == "" { // an update that is not written as pi writes it
+		u.read(r.get("assistantMessageEvent"))
+		u.kind, u.step = cutLast(r.Sub)
 	}
-	if index < 0 || index >= maxBlocks || r.Cut {
+	if u.index < 0 || u.index >= maxBlocks || r.Cut {
 		return
 	}
-	s.block(m, r, int(index), text)
+	b := m.last
+	if b == nil || b.index != u.index {
+		b = m.blocks[u.index]
+	}
+	if b = s.block(m, b, r); b != nil {
+		m.last = b
+		s.streams(m, b, r)
+		s.learn(r, m, b)
+	}
 }
 
-func (s *Session) block(m *Message, r *Record, index int, text []byte) {
-	kind, step := cutLast(r.Sub)
-	b := m.blocks[index]
-	if b == nil {
-		b = &block{kind: kind, start: r.N}
+// same is a delta that others are like.
+type same struct {
+	id      int64 // as record.Entry.Alike has it
+	kind    *kind
+	message *Message
+	block   *block
+}
+
+// learn takes a delta of which nothing but its text will be looked at, once enough of them were.
+func (s *Session) learn(r *Record, m *Message, b *block) {
+	id, _ := r.Alike()
+	if id == s.same.id {
+		return
+	}
+	s.same = same{}
+	if id != 0 && r.update.step == "delta" && r.kind.sample >= sampleAgent && (r.kind.guessed >= guessLooks || s.VersionFrom == "header") {
+		s.same = same{id, r.kind, m, b}
+	}
+}
+
+// another takes a delta that is like the one before it. It returns false, and has done nothing, for any other record.
+func (s *Session) another(r *Record) bool {
+	d := &s.same
+	id, text := r.Alike()
+	if id == 0 || id != d.id || d.message != s.life.open || d.block != d.message.last || d.block.ended || r.From != record.Agent {
+		return false
+	}
+	r.kind = d.kind
+	s.crossed(r)
+	s.figures.count(r)
+	if s.run != nil {
+		s.run.Events++
+	}
+	d.message.Updates++
+	d.message.Latest = r.T
+	var lossy bool
+	s.scratch, lossy = scan.Unescape(s.scratch[:0], text)
+	d.block.text.add(s.scratch, lossy)
+	d.message.Text += int64(len(s.scratch))
+	return true
+}
+
+// block returns the block that an update is about, b if it has begun; nil when the update does not belong there.
+func (s *Session) block(m *Message, b *block, r *Record) *block {
+	u := &r.update
+	switch {
+	case b == nil:
+		b = &block{index: u.index, kind: u.kind, start: r.N}
 		if m.blocks == nil {
 			m.blocks = map[int]*block{}
 		}
-		m.blocks[index] = b
-		if step != "start" {
-			s.streamed(r, index, "without "+kind+"_start")
+		m.blocks[u.index] = b
+		if u.step != "start" {
+			s.streamed(r, "without "+u.kind+"_start")
 		}
-	} else {
-		switch {
-		case step == "start":
-			s.streamed(r, index, "for a block that has begun before")
-			*b = block{kind: kind, start: r.N}
-		case b.kind != kind:
-			s.streamed(r, index, "in a block of kind "+b.kind)
-			return
-		case b.ended:
-			s.streamed(r, index, "behind "+kind+"_end")
-			return
-		}
+	case u.step == "start":
+		s.streamed(r, "for a block that has begun before")
+		*b = block{index: u.index, kind: u.kind, start: r.N}
+	case b.kind != u.kind:
+		s.streamed(r, "in a block of kind "+b.kind)
+		return nil
+	case b.ended:
+		s.streamed(r, "behind "+u.kind+"_end")
+		return nil
 	}
-	switch step {
+	return b
+}
+
+// streams takes what an update adds to its block.
+func (s *Session) streams(m *Message, b *block, r *Record) {
+	switch u := &r.update; u.step {
 	case "delta":
 		if m.First == nil {
 			m.First = r.at()
@@ -76,13 +126,13 @@ func (s *Session) block(m *Message, r *Record, index int, text []byte) {
 			}
 		}
 		var lossy bool // half a character, which the next delta may complete
-		s.scratch, lossy = scan.Unquote(s.scratch[:0], text)
+		s.scratch, lossy = scan.Unquote(s.scratch[:0], u.text)
 		b.text.add(s.scratch, lossy)
 		m.Text += int64(len(s.scratch))
 	case "end":
 		b.ended = true
-		if kind != "toolcall" && !s.life.dark && !s.missing.edited && !s.addsUp(b, text) {
-			s.find("order/deltas", r.Entry, "", "the deltas of the %s block that begins with entry %d have %d bytes, and its end gives another text, of %d bytes", kind, b.start, b.text.bytes, len(s.scratch))
+		if b.kind != "toolcall" && !s.life.dark && !s.missing.edited && !s.addsUp(b, u.text) {
+			s.find("order/deltas", r.Entry, "", "the deltas of the %s block that begins with entry %d have %d bytes, and its end gives another text, of %d bytes", b.kind, b.start, b.text.bytes, len(s.scratch))
 		}
 	}
 }
@@ -93,9 +143,9 @@ func (s *Session) addsUp(b *block, text []byte) bool {
 }
 
 // streamed finds an update that does not fit those before it in its block.
-func (s *Session) streamed(r *Record, index int, how string) {
+func (s *Session) streamed(r *Record, how string) {
 	if s.judges() {
-		s.find("order/update", r.Entry, "", "%s of content block %d %s", r.Sub, index, how)
+		s.find("order/update", r.Entry, "", "%s of content block %d %s", r.Sub, r.update.index, how)
 	}
 }
 

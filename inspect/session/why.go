@@ -17,23 +17,23 @@ func (s *Session) Why(t int64) string {
 	open := s.Open(t)
 	switch {
 	case len(open) > 0:
-		return s.waiting(open, t) + s.crossed(t)
+		return s.waiting(open, t) + s.said(t)
 	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
 		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t))
 	}
-	return "Nothing is open: the agent waits for the client's next command." + s.crossed(t)
+	return "Nothing is open: the agent waits for the client's next command." + s.said(t)
 }
 
 // waiting says what is open at t.
 func (s *Session) waiting(open []Waiting, t int64) string {
 	first := open[0]
-	out := fmt.Sprintf("%s, for %s.", first.Words, ago(t-first.Since))
+	out := first.said(t) + "."
 	if first.Then != "" {
 		out += " " + first.Then
 	}
 	var rest []string
 	for _, w := range open[1:] {
-		rest = append(rest, fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)))
+		rest = append(rest, w.said(t))
 	}
 	if len(rest) > 0 {
 		out += " Behind that, " + join(rest) + "."
@@ -41,8 +41,11 @@ func (s *Session) waiting(open []Waiting, t int64) string {
 	return capital(out)
 }
 
-// crossed says what crossed last in each direction.
-func (s *Session) crossed(t int64) string {
+// said is what is open, with its age at t.
+func (w *Waiting) said(t int64) string { return fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)) }
+
+// said says what crossed last in each direction.
+func (s *Session) said(t int64) string {
 	side := func(stream record.Stream, name, verb string) string {
 		if m := s.Last[stream]; m != nil {
 			return fmt.Sprintf("the %s last %s %s (entry %d), %s ago", name, verb, clip(m.Kind, 60), m.N, ago(t-m.T))
@@ -62,7 +65,7 @@ func (s *Session) ending() string {
 		} else {
 			end += " Nothing was open."
 		}
-		return end + s.crossed(s.T)
+		return end + s.said(s.T)
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
@@ -80,13 +83,13 @@ func (s *Session) openThen() string {
 	stop := s.stop(s.Exit.T)
 	open := s.Open(stop)
 	held := s.heldReader(stop)
-	if len(open) == 0 {
-		if held != "" {
-			return " " + held
-		}
-		return " Nothing was open."
+	switch {
+	case len(open) > 0:
+		return held + " Open was then: " + lower(s.waiting(open, stop))
+	case held != "":
+		return held
 	}
-	return " " + held + "When it ended, " + lower(s.waiting(open, stop))
+	return " Nothing was open."
 }
 
 // heldReader tells of a client that did not read until shortly before the end.
@@ -94,7 +97,7 @@ func (s *Session) heldReader(stop int64) string {
 	for i := len(s.Stalls) - 1; i >= 0; i-- {
 		st := s.Stalls[i]
 		if st.Stream == record.Agent && st.For >= longStall && st.Since < stop && st.Since+st.For > stop {
-			return fmt.Sprintf("The client had not read the agent's output for %s then. ", ago(stop-st.Since))
+			return fmt.Sprintf(" The client had not read the agent's output for %s then.", ago(stop-st.Since))
 		}
 	}
 	return ""
@@ -112,7 +115,7 @@ func (s *Session) cause() string {
 			return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
 		}
 	}
-	if c := s.Closed[record.Agent]; c != nil && e.Code != 0 {
+	if c := s.Closed[record.Agent]; c != nil && c.N < e.N && (e.Code != 0 || e.Signal == "SIGPIPE") {
 		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
 	}
 	if c := s.EOF[record.Client]; c != nil && c.N < e.N {

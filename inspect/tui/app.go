@@ -94,10 +94,10 @@ type app struct {
 	jumps      []int64
 	pending    func(r rune) // takes the next key: marks
 	watching   bool
-	stopWatch  atomic.Bool
 	hangOn     bool // go on with the next session when this one has ended
-	lastClick  time.Time
 	shape      shape
+	keysSeen   int64         // that were handled
+	every      time.Duration // the least time from one drawing to the next
 
 	mu      sync.Mutex
 	todo    []func()
@@ -113,7 +113,6 @@ type shape struct {
 	body   painter
 	list   painter
 	detail painter
-	rowsAt int
 }
 
 // Run shows the capture at path until the user has enough.
@@ -129,7 +128,7 @@ func Run(path string, opt Options) error {
 }
 
 func newApp(opt Options) (*app, error) {
-	a := &app{Box: tview.NewBox(), opt: opt, history: map[string][]string{}, marks: map[rune]int64{}, share: 50, keys: bindings(),
+	a := &app{Box: tview.NewBox(), opt: opt, history: map[string][]string{}, marks: map[rune]int64{}, share: 45, keys: bindings(), every: minRefresh,
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), cursorX: -1, hangOn: opt.Follow}
 	screen := opt.Screen
 	if screen == nil {
@@ -181,6 +180,9 @@ func (a *app) run() error {
 		a.key(ev)
 		return nil
 	})
+	if a.hangOn {
+		a.watchNext()
+	}
 	var refresher sync.WaitGroup
 	refresher.Go(a.refresher)
 	err := a.tv.Run()
@@ -223,7 +225,7 @@ func (a *app) refresher() {
 				continue
 			}
 		}
-		if wait := minRefresh - time.Since(last); wait > 0 {
+		if wait := a.every - time.Since(last); wait > 0 {
 			timer := time.NewTimer(wait)
 			select {
 			case <-timer.C:
@@ -303,6 +305,8 @@ func (a *app) Draw(screen tcell.Screen) {
 	bottom := 2
 	if h < 6 {
 		bottom = 1
+	} else if why, _ := a.store.Bottom(w); h >= 10 && text.Width(why) > w {
+		bottom = 3
 	}
 	a.drawBottom(p.part(0, h-bottom, w, bottom))
 	body := p.part(0, 1, w, h-1-bottom)
@@ -364,16 +368,24 @@ func (a *app) drawTabs(p painter) {
 	p.right(0, 0, p.w, right, a.theme.style(role, a.theme.bar))
 }
 
+// drawBottom draws the sentence of pitap why, over two lines where there is room, and what crossed last.
 func (a *app) drawBottom(p painter) {
-	why, last := a.store.Bottom()
+	why, last := a.store.Bottom(p.w)
 	for y := range p.h {
 		p.fill(y, a.theme.bar)
 	}
-	p.print(0, 0, p.w, why, a.theme.style(view.Strong, a.theme.bar))
+	strong := a.theme.style(view.Strong, a.theme.bar)
+	if p.h > 2 {
+		first, rest, _ := strings.Cut(text.Wrap(why, p.w), "\n")
+		p.print(0, 0, p.w, first, strong)
+		p.print(0, 1, p.w, strings.ReplaceAll(rest, "\n", " "), strong)
+	} else {
+		p.print(0, 0, p.w, why, strong)
+	}
 	if p.h > 1 {
-		p.line(0, 1, last, a.theme.bar, nil)
+		p.line(0, p.h-1, last, a.theme.bar, nil)
 		if p.w > 100 {
-			p.right(0, 1, p.w-1, " ? help", a.theme.style(view.Dim, a.theme.bar))
+			p.right(0, p.h-1, p.w-1, " ? help", a.theme.style(view.Dim, a.theme.bar))
 		}
 	}
 }
@@ -398,7 +410,7 @@ func (a *app) drawSplit(p painter) {
 	where := a.where
 	if where == detailAuto {
 		switch {
-		case p.w >= 140:
+		case p.w >= 200 || p.w >= 120 && p.h < 26:
 			where = detailBeside
 		case p.h >= 14:
 			where = detailBelow

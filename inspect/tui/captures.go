@@ -119,17 +119,17 @@ func captureLine(f record.Found, width int) (l view.Line, live bool) {
 	return l, live
 }
 
-// followOn turns following on and off.
+// followOn turns following on; off when all of it is on already.
 func (a *app) followOn() {
-	a.list.follow = !a.list.follow
-	a.hangOn = a.list.follow
-	if !a.list.follow {
+	if a.list.follow && (a.hangOn || a.opt.Dir == "") {
+		a.list.follow, a.hangOn = false, false
 		a.say("follows no more")
 		return
 	}
+	a.list.follow, a.hangOn = true, true
 	a.say("follows the end")
 	if a.opt.Dir != "" {
-		a.say("follows the end, and the next session of the same agent and folder")
+		a.say("follows the end, and then the next session of the same agent and folder")
 		a.watchNext()
 	}
 }
@@ -142,42 +142,48 @@ func (a *app) watchNext() {
 		return
 	}
 	a.watching = true
-	store := a.store
+	store, dir := a.store, a.opt.Dir
 	a.workers.Go(func() {
 		tick := time.NewTicker(nextEvery)
 		defer tick.Stop()
-		next := ""
-		for next == "" {
+		for {
 			select {
 			case <-a.quit:
 				return
 			case <-tick.C:
 			}
-			if a.stopWatch.Swap(false) {
-				break
+			st := store.State()
+			if !st.Done && !store.Closed() {
+				continue
 			}
-			if st := store.State(); st.Done && st.Header != nil {
-				next = nextOf(a.opt.Dir, store.Path, st.Header)
+			next := ""
+			if st.Done && st.Header != nil {
+				next = nextOf(dir, store.Path, st.Header)
+			}
+			if next != "" || store.Closed() {
+				a.post(func() { a.goOn(store, next) })
+				return
 			}
 		}
-		a.post(func() {
-			a.watching = false
-			if next == "" || a.store != store || !a.hangOn {
-				if a.hangOn {
-					a.watchNext()
-				}
-				return
-			}
-			view := a.view
-			if err := a.open(next); err != nil {
-				a.complain(err)
-				return
-			}
-			a.view, a.list.follow = view, true
-			a.say("the next session")
-			a.watchNext()
-		})
 	})
+}
+
+// goOn opens the session that came after one, if that is still wanted.
+func (a *app) goOn(from *view.Store, next string) {
+	a.watching = false
+	if !a.hangOn {
+		return
+	}
+	if next != "" && a.store == from {
+		which := a.view
+		if err := a.open(next); err != nil {
+			a.complain(err)
+			return
+		}
+		a.view, a.list.follow = which, true
+		a.say("the next session")
+	}
+	a.watchNext()
 }
 
 // nextOf finds the first capture behind one of the same agent and folder; "" when there is none yet.

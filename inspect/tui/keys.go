@@ -145,6 +145,7 @@ func bindings() map[string]func(*app) {
 
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
+	a.keysSeen++
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return
@@ -172,7 +173,7 @@ func (a *app) showHelp() {
 		}
 		all = append(all, view.R(view.Strong, part.head))
 		for _, k := range part.keys {
-			all = append(all, helpLines(a.width()-2, 13, k.keys, k.help)...)
+			all = append(all, helpLines(a.width()-2, 19, k.keys, k.help)...)
 		}
 	}
 	all = append(all, view.Line{}, view.R(view.Strong, "Filter language"))
@@ -188,7 +189,7 @@ func (a *app) showHelp() {
 	for _, l := range []string{"→", "from the client", "←", "from the agent", "!", "the agent's stderr", "·", "a note: signal, end of a stream, stall, exit",
 		"×3", "3 deltas of one block in one row, with their text so far", "◆", "belongs to the selected row", "╎", "a read ended here (raw view)", "×", "a part of the capture that can't be read"} {
 		if len([]rune(l)) <= 2 {
-			all = append(all, view.Line{Spans: []view.Span{{Text: text.Pad(l, 13), Role: view.Key}}})
+			all = append(all, view.Line{Spans: []view.Span{{Text: text.Pad(l, 19), Role: view.Key}}})
 			continue
 		}
 		all[len(all)-1].Spans = append(all[len(all)-1].Spans, view.Span{Text: l})

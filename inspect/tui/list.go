@@ -24,6 +24,9 @@ type columns struct{ n, time, gap, kind, id, size, took int }
 // layout finds the columns for a width. What matters least goes first.
 func layout(width int, last int64, maxT int64) columns {
 	c := columns{n: max(3, len(fmt.Sprint(last))), time: max(8, text.Width(text.Since(maxT))), gap: 7, kind: 20, id: 10, size: 6, took: 6}
+	if width >= 110 {
+		c.kind = 24
+	}
 	used := func() int {
 		n := 4
 		for _, w := range []int{c.n, c.time, c.gap, c.kind, c.id, c.size, c.took} {
@@ -246,18 +249,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 		p.fill(y, on)
 	}
 	style := func(role view.Role) tcell.Style { return a.theme.style(role, on) }
-	sign := " "
-	for _, n := range partners {
-		if n >= r.N && n <= r.Last {
-			sign = "◆"
-		}
-	}
-	for _, name := range a.markNames() {
-		if n := a.marks[name]; n >= r.N && n <= r.Last {
-			sign = string(name)
-		}
-	}
-	p.print(0, y, 1, sign, style(view.Warn))
+	p.print(0, y, 1, a.sign(r, partners), style(view.Warn))
 	x := 2
 	cell := func(w int, s string, role view.Role, right bool) {
 		if w == 0 {
@@ -303,7 +295,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	}
 	cell(c.size, size, view.Dim, true)
 	took := ""
-	if r.Took >= 0 {
+	if r.Took > 0 {
 		took = text.Duration(r.Took)
 	}
 	cell(c.took, took, view.Plain, true)
@@ -315,6 +307,21 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 		textRole = view.Dim
 	}
 	p.marked(x, y, r.Text, style(textRole), a.pattern)
+}
+
+// sign is what stands before a row: its mark, or that it belongs to the selected row.
+func (a *app) sign(r *view.Row, partners []int64) (sign string) {
+	for _, n := range partners {
+		if n >= r.N && n <= r.Last {
+			sign = "◆"
+		}
+	}
+	for _, name := range a.markNames() {
+		if n := a.marks[name]; n >= r.N && n <= r.Last {
+			sign = string(name)
+		}
+	}
+	return sign
 }
 
 // drawEmpty says why there is nothing to show.

@@ -23,97 +23,71 @@ type theme struct {
 // Themes are the names of the themes.
 var Themes = []string{"dark", "light", "none"}
 
-// newTheme makes a theme for a terminal of so many colours; dark is what it makes of names that there are none of.
-func newTheme(name string, colours int) theme {
+// colours are those of a theme on a terminal of sixteen colours, or on one of 256.
+type colours struct {
+	roles                      map[view.Role]tcell.Color
+	sel, selText               tcell.Color
+	selNo, selNoText           tcell.Color
+	bar, barText, tab, tabText tcell.Color
+}
+
+func p256(n int) tcell.Color { return tcell.PaletteColor(n) }
+
+var dark16 = colours{
+	roles: map[view.Role]tcell.Color{view.Dim: tcell.ColorGray, view.Good: tcell.ColorLime, view.Bad: tcell.ColorRed, view.Warn: tcell.ColorYellow,
+		view.Client: tcell.ColorAqua, view.Note: tcell.ColorFuchsia, view.Stderr: tcell.ColorRed, view.Key: tcell.ColorAqua, view.String: tcell.ColorLime,
+		view.Number: tcell.ColorYellow, view.Word: tcell.ColorFuchsia, view.Symbol: tcell.ColorRed},
+	sel: tcell.ColorNavy, selText: tcell.ColorWhite, selNo: tcell.ColorGray, selNoText: tcell.ColorWhite,
+	bar: tcell.ColorGray, barText: tcell.ColorWhite, tab: tcell.ColorTeal, tabText: tcell.ColorBlack}
+
+var dark256 = colours{
+	roles: map[view.Role]tcell.Color{view.Dim: p256(245), view.Good: p256(114), view.Bad: p256(203), view.Warn: p256(221), view.Client: p256(80),
+		view.Note: p256(176), view.Stderr: p256(203), view.Key: p256(110), view.String: p256(150), view.Number: p256(179), view.Word: p256(176), view.Symbol: p256(203)},
+	sel: p256(24), selText: p256(255), selNo: p256(238), selNoText: p256(255), bar: p256(236), barText: p256(252), tab: p256(31), tabText: p256(231)}
+
+var light16 = colours{
+	roles: map[view.Role]tcell.Color{view.Dim: tcell.ColorGray, view.Good: tcell.ColorGreen, view.Bad: tcell.ColorMaroon, view.Warn: tcell.ColorOlive,
+		view.Client: tcell.ColorNavy, view.Note: tcell.ColorPurple, view.Stderr: tcell.ColorMaroon, view.Key: tcell.ColorNavy, view.String: tcell.ColorGreen,
+		view.Number: tcell.ColorOlive, view.Word: tcell.ColorPurple, view.Symbol: tcell.ColorMaroon},
+	sel: tcell.ColorNavy, selText: tcell.ColorWhite, selNo: tcell.ColorSilver, selNoText: tcell.ColorBlack,
+	bar: tcell.ColorSilver, barText: tcell.ColorBlack, tab: tcell.ColorTeal, tabText: tcell.ColorWhite}
+
+var light256 = colours{
+	roles: map[view.Role]tcell.Color{view.Dim: p256(243), view.Good: p256(28), view.Bad: p256(160), view.Warn: p256(130), view.Client: p256(25),
+		view.Note: p256(90), view.Stderr: p256(160), view.Key: p256(25), view.String: p256(28), view.Number: p256(94), view.Word: p256(90), view.Symbol: p256(160)},
+	sel: p256(153), selText: p256(16), selNo: p256(252), selNoText: p256(16), bar: p256(254), barText: p256(235), tab: p256(25), tabText: p256(231)}
+
+// newTheme makes a theme for a terminal of so many colours; a name that there is none of makes dark.
+func newTheme(name string, count int) theme {
 	base := tcell.StyleDefault
 	t := theme{name: name, base: base}
-	fg := func(c tcell.Color) tcell.Style { return base.Foreground(c) }
-	set := func(r view.Role, s tcell.Style) { t.roles[r] = s }
 	for i := range t.roles {
 		t.roles[i] = base
 	}
-	set(view.Strong, base.Bold(true))
-	set(view.Mark, base.Reverse(true))
-	switch name {
-	case "none":
+	t.roles[view.Strong], t.roles[view.Mark] = base.Bold(true), base.Reverse(true)
+	c := &dark16
+	switch {
+	case name == "none":
 		t.plain = true
-		set(view.Bad, base.Bold(true))
-		set(view.Warn, base.Underline(true))
-		set(view.Symbol, base.Reverse(true))
-		t.sel, t.selNo = base.Reverse(true), base.Bold(true)
-		t.bar, t.tab, t.title = base, base.Reverse(true), base.Underline(true)
+		t.roles[view.Bad], t.roles[view.Warn], t.roles[view.Symbol] = base.Bold(true), base.Underline(true), base.Reverse(true)
+		t.sel, t.selNo, t.bar, t.tab, t.title = base.Reverse(true), base.Bold(true), base, base.Reverse(true), base.Underline(true)
 		return t
-	case "dark", "":
-		t.name = "dark"
-		set(view.Dim, fg(tcell.ColorGray))
-		set(view.Good, fg(tcell.ColorLime))
-		set(view.Bad, fg(tcell.ColorRed))
-		set(view.Warn, fg(tcell.ColorYellow))
-		set(view.Client, fg(tcell.ColorAqua))
-		set(view.Note, fg(tcell.ColorFuchsia))
-		set(view.Stderr, fg(tcell.ColorRed))
-		set(view.Key, fg(tcell.ColorAqua))
-		set(view.String, fg(tcell.ColorLime))
-		set(view.Number, fg(tcell.ColorYellow))
-		set(view.Word, fg(tcell.ColorFuchsia))
-		set(view.Symbol, fg(tcell.ColorRed))
-		t.sel = base.Background(tcell.ColorNavy).Foreground(tcell.ColorWhite)
-		t.selNo = base.Background(tcell.ColorGray).Foreground(tcell.ColorWhite)
-		t.bar = base.Background(tcell.ColorGray).Foreground(tcell.ColorWhite)
-		t.tab = base.Background(tcell.ColorTeal).Foreground(tcell.ColorBlack)
-		if colours >= 256 {
-			grey := tcell.PaletteColor
-			t.sel = base.Background(grey(24)).Foreground(grey(255))
-			t.selNo = base.Background(grey(238)).Foreground(grey(255))
-			t.bar = base.Background(grey(236)).Foreground(grey(252))
-			t.tab = base.Background(grey(31)).Foreground(grey(231)).Bold(true)
-			set(view.Dim, fg(grey(245)))
-			set(view.Bad, fg(grey(203)))
-			set(view.Stderr, fg(grey(203)))
-			set(view.Good, fg(grey(114)))
-			set(view.String, fg(grey(150)))
-			set(view.Number, fg(grey(179)))
-			set(view.Warn, fg(grey(221)))
-			set(view.Client, fg(grey(80)))
-			set(view.Key, fg(grey(110)))
-			set(view.Note, fg(grey(176)))
-			set(view.Word, fg(grey(176)))
-		}
-	case "light":
-		set(view.Dim, fg(tcell.ColorGray))
-		set(view.Good, fg(tcell.ColorGreen))
-		set(view.Bad, fg(tcell.ColorMaroon))
-		set(view.Warn, fg(tcell.ColorOlive))
-		set(view.Client, fg(tcell.ColorNavy))
-		set(view.Note, fg(tcell.ColorPurple))
-		set(view.Stderr, fg(tcell.ColorMaroon))
-		set(view.Key, fg(tcell.ColorNavy))
-		set(view.String, fg(tcell.ColorGreen))
-		set(view.Number, fg(tcell.ColorOlive))
-		set(view.Word, fg(tcell.ColorPurple))
-		set(view.Symbol, fg(tcell.ColorMaroon))
-		t.sel = base.Background(tcell.ColorNavy).Foreground(tcell.ColorWhite)
-		t.selNo = base.Background(tcell.ColorSilver).Foreground(tcell.ColorBlack)
-		t.bar = base.Background(tcell.ColorSilver).Foreground(tcell.ColorBlack)
-		t.tab = base.Background(tcell.ColorTeal).Foreground(tcell.ColorWhite)
-		if colours >= 256 {
-			grey := tcell.PaletteColor
-			t.sel = base.Background(grey(153)).Foreground(grey(16))
-			t.selNo = base.Background(grey(252)).Foreground(grey(16))
-			t.bar = base.Background(grey(254)).Foreground(grey(235))
-			t.tab = base.Background(grey(25)).Foreground(grey(231)).Bold(true)
-			set(view.Dim, fg(grey(243)))
-			set(view.Good, fg(grey(28)))
-			set(view.String, fg(grey(28)))
-			set(view.Number, fg(grey(94)))
-			set(view.Warn, fg(grey(130)))
-			set(view.Client, fg(grey(25)))
-			set(view.Key, fg(grey(25)))
-			set(view.Bad, fg(grey(160)))
-			set(view.Stderr, fg(grey(160)))
-			set(view.Note, fg(grey(90)))
-			set(view.Word, fg(grey(90)))
-		}
+	case name == "light" && count >= 256:
+		c = &light256
+	case name == "light":
+		c = &light16
+	case count >= 256:
+		c = &dark256
+	}
+	for role, colour := range c.roles {
+		t.roles[role] = base.Foreground(colour)
+	}
+	t.sel, t.selNo = base.Background(c.sel).Foreground(c.selText), base.Background(c.selNo).Foreground(c.selNoText)
+	t.bar, t.tab = base.Background(c.bar).Foreground(c.barText), base.Background(c.tab).Foreground(c.tabText).Bold(count >= 256)
+	if count < 16 { // there is no grey
+		t.roles[view.Dim] = base
+		t.bar = base.Background(tcell.ColorNavy).Foreground(tcell.ColorSilver)
+		t.sel, t.selNo = base.Background(tcell.ColorSilver).Foreground(tcell.ColorBlack), t.bar
 	}
 	t.title = t.roles[view.Dim].Underline(true)
 	return t

@@ -94,6 +94,9 @@ func (a *app) drawSpan(p painter, y int, role view.Role, s view.LaneSpan, cell f
 	for x := x0; x < min(x1, cells); x++ {
 		p.print(nameWidth+x, y, 1, " ", st)
 	}
+	if x1-x0 > 1 { // so that one is told from its neighbour
+		p.print(nameWidth+x0, y, 1, "▏", st)
+	}
 	if x1-x0 > 4 {
 		p.print(nameWidth+x0+1, y, x1-x0-1, s.Name, st)
 	}

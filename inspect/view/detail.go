@@ -44,6 +44,11 @@ func (s *Store) Detail(pos int64) *Detail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := &Detail{Row: row, store: s}
+	block := row.Count > 1
+	if row.Full == "tool_execution_update" && block { // the last one says all that those before it do
+		_, end := s.group(pos)
+		pos, block = end-1, false
+	}
 	e, err := s.entry(pos)
 	if err != nil {
 		return d
@@ -57,7 +62,7 @@ func (s *Store) Detail(pos int64) *Detail {
 	}
 	clone.Body, clone.Line = d.Body, bytes.Clone(e.Line[:min(len(e.Line), maxBody)])
 	d.Entry = &clone
-	if row.Count > 1 {
+	if block && row.Arrow != "×" {
 		d.Block = true
 		start, end := s.group(pos)
 		d.Joined = s.join(nil, start, end, 4<<20)

@@ -22,7 +22,7 @@ func Diff(a, b *Detail, width int) (lines []Line) {
 		lines = append(lines, Line{Spans: []Span{{sign + s, role}}, N: n})
 	}
 	i, j := 0, 0
-	keep := common(ta, tb)
+	keep := shared(ta, tb)
 	for _, k := range append(keep, [2]int{len(ta), len(tb)}) {
 		for ; i < k[0]; i++ {
 			out(Bad, "- ", ta[i], a.Row.N)
@@ -53,8 +53,8 @@ func texts(lines []Line) []string {
 	return list
 }
 
-// common gives the pairs of indexes of a longest common subsequence.
-func common(a, b []string) (pairs [][2]int) {
+// shared gives the pairs of indexes of a longest common subsequence.
+func shared(a, b []string) (pairs [][2]int) {
 	lo := 0
 	for lo < len(a) && lo < len(b) && a[lo] == b[lo] {
 		pairs = append(pairs, [2]int{lo, lo})

@@ -101,7 +101,16 @@ func (s *Store) applyFilter(f *Filter, gen int, pos int64) {
 		if s.filterGen != gen {
 			return false
 		}
-		if c.len() == fr.count && fr.gen != gen {
+		if fr.gen == gen {
+			return true
+		}
+		for i := c.len(); fr == s.tailFrame && i < fr.count; i++ { // what came meanwhile
+			if e, err := record.ParseEntry(s.tail.line(i)); err == nil {
+				m.bits.put(i, m.entry(e, nil))
+				m.prev = e.T
+			}
+		}
+		if fr == s.tailFrame || c.len() == fr.count {
 			fr.match, fr.gen = m.bits, gen
 		}
 		s.version++
@@ -133,7 +142,6 @@ type matcher struct {
 	query  *inspect.Query
 	bits   bitset
 	prev   int64 // time of the entry before; -1: not known
-	lines  *content
 }
 
 func newMatcher(f *Filter, s *Store) *matcher {
@@ -146,7 +154,7 @@ func newMatcher(f *Filter, s *Store) *matcher {
 
 // frame asks about all entries of a frame.
 func (m *matcher) frame(f *frame, c *content, took func(n int64) int64) {
-	m.bits = newBitset(f.count)
+	m.bits = newBitset(c.len())
 	for i := range c.lines {
 		e, err := record.ParseEntry(c.line(i))
 		if err != nil {

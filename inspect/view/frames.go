@@ -19,6 +19,7 @@ type frame struct {
 	t0, t1    int64 // least and greatest time
 
 	spilled bool
+	coded   bool  // some entry holds its bytes as text or base64
 	read    bool  // the bits are there
 	sorted  bool  // dropped is known
 	final   bool  // the bits were made with all that came before the frame
@@ -157,7 +158,7 @@ func (s *Store) prepare(f *frame, raw []byte) (*content, error) {
 func (s *Store) sortLines(f *frame, raw []byte) error {
 	lines := bytes.Count(raw, []byte{'\n'})
 	header := 0
-	if f.base == 0 && !f.spilled {
+	if f.base == 0 && !f.spilled && !s.reader.plain { // a frame of a plain capture begins with its first entry
 		header = 1
 		f.dropped = []int{0}
 	}

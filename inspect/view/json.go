@@ -47,22 +47,27 @@ func NewTree(body []byte, more int64) (t *Tree, ok bool) {
 	t = &Tree{body: body, more: more}
 	t.nodes = []node{{start: at, end: len(body), limit: maxChildren}}
 	t.open(0)
-	t.unfoldSmall(0, 3)
+	t.unfoldSmall(40)
 	return t, true
 }
 
-// unfoldSmall opens what fits into a few lines.
-func (t *Tree) unfoldSmall(n, levels int) {
-	type step struct{ n, levels int }
-	for todo := []step{{n, levels}}; len(todo) > 0; {
-		s := todo[0]
+// unfoldSmall opens what is near the top, as long as the tree stays shorter than about so many lines.
+func (t *Tree) unfoldSmall(lines int) {
+	count := 1 + len(t.nodes[0].kids)
+	for todo := []int{0}; len(todo) > 0; {
+		n := todo[0]
 		todo = todo[1:]
-		for _, k := range t.nodes[s.n].kids {
-			c := &t.nodes[k]
-			if s.levels > 0 && t.branch(k) && c.end-c.start < 1500 && len(t.nodes) < 400 {
-				t.open(k)
-				todo = append(todo, step{k, s.levels - 1})
+		for _, k := range t.nodes[n].kids {
+			if c := &t.nodes[k]; !t.branch(k) || c.end-c.start > 1<<20 || c.end-c.start < 8 {
+				continue
 			}
+			before := len(t.nodes)
+			if t.open(k); count+len(t.nodes)-before > lines {
+				t.nodes[k].open = false
+				continue
+			}
+			count += len(t.nodes) - before
+			todo = append(todo, k)
 		}
 	}
 }

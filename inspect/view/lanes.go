@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"pitap/inspect/session"
 	"pitap/inspect/text"
 	"pitap/record"
 )
@@ -48,86 +49,59 @@ func (s *Store) Lanes(t0, t1 int64, cells int) []Lane {
 		}
 		lanes = append(lanes, l)
 	}
+	return append(lanes, s.spanLanes(t0, t1)...)
+}
+
+// spanLanes gives what took time: runs, the model, tools, bash, dialogs, stalls.
+func (s *Store) spanLanes(t0, t1 int64) []Lane {
+	lanes := []Lane{{Name: "runs", Role: Strong}, {Name: "model", Role: Note}, {Name: "tools", Role: Number},
+		{Name: "bash", Role: Number}, {Name: "dialogs", Role: Key}, {Name: "stalls", Role: Bad}}
+	runs, model, tools, bash, dialogs, stalls := &lanes[0], &lanes[1], &lanes[2], &lanes[3], &lanes[4], &lanes[5]
 	now := s.now()
-	lane := func(name string, role Role) *Lane {
-		lanes = append(lanes, Lane{Name: name, Role: role})
-		return &lanes[len(lanes)-1]
-	}
-	add := func(l *Lane, n, a, b int64, open bool, name string, bad bool) {
-		if b >= t0 && a <= t1 && len(l.Spans) < maxSpans {
-			l.Spans = append(l.Spans, LaneSpan{a, b, n, text.VisibleString(name), bad, open})
+	add := func(l *Lane, from session.Moment, to *session.Moment, name string, bad bool) {
+		b := now
+		if to != nil {
+			b = to.T
+		}
+		if b >= t0 && from.T <= t1 && len(l.Spans) < maxSpans {
+			l.Spans = append(l.Spans, LaneSpan{from.T, b, from.N, text.VisibleString(name), bad, to == nil})
 		}
 	}
-	end := func(t *int64) (int64, bool) {
-		if t == nil {
-			return now, true
-		}
-		return *t, false
-	}
-	runs, model, tools := lane("runs", Strong), lane("model", Note), lane("tools", Number)
-	runs, model, tools = &lanes[3], &lanes[4], &lanes[5]
 	for i, r := range s.sess.Runs {
-		var t *int64
-		if r.Settled != nil {
-			t = &r.Settled.T
-		} else if r.Broken != "" && r.End != nil {
-			t = &r.End.T
+		end := r.Settled
+		if end == nil && r.Broken != "" {
+			end = r.End
 		}
-		b, open := end(t)
-		add(runs, r.Start.N, r.Start.T, b, open, fmt.Sprintf("run %d", i+1), r.Aborted || r.Broken != "")
+		add(runs, r.Start, end, fmt.Sprintf("run %d", i+1), r.Aborted || r.Broken != "")
 		for _, turn := range r.Turns {
 			for _, m := range turn.Messages {
-				if m.Role != "assistant" {
-					continue
+				if m.Role == "assistant" {
+					add(model, m.Start, m.End, m.Model, m.Error != "")
 				}
-				var t *int64
-				if m.End != nil {
-					t = &m.End.T
-				}
-				b, open := end(t)
-				add(model, m.Start.N, m.Start.T, b, open, m.Model, m.Error != "")
 			}
 		}
 	}
 	for _, tool := range s.sess.Tools {
-		var t *int64
-		if tool.End != nil {
-			t = &tool.End.T
-		}
-		b, open := end(t)
-		add(tools, tool.Start.N, tool.Start.T, b, open, tool.Name, tool.Failed)
+		add(tools, tool.Start, tool.End, tool.Name, tool.Failed)
 	}
-	bash := lane("bash", Number)
 	for _, c := range s.sess.Commands {
-		if c.Type != "bash" {
-			continue
+		if c.Type == "bash" {
+			add(bash, c.Moment, c.Response, "bash", c.Response != nil && !c.Success)
 		}
-		var t *int64
-		if c.Response != nil {
-			t = &c.Response.T
-		}
-		b, open := end(t)
-		add(bash, c.N, c.T, b, open, "bash", c.Response != nil && !c.Success)
 	}
-	dialogs := lane("dialogs", Key)
 	for _, d := range s.sess.Dialogs {
-		var t *int64
-		if d.Answer != nil {
-			t = &d.Answer.T
-		} else if d.Timeout > 0 && d.T+d.Timeout < now {
-			over := d.T + d.Timeout
-			t = &over
+		end := d.Answer
+		if end == nil && d.Timeout > 0 && d.T+d.Timeout < now {
+			end = &session.Moment{T: d.T + d.Timeout}
 		}
-		b, open := end(t)
-		add(dialogs, d.N, d.T, b, open, d.Method, false)
+		add(dialogs, d.Moment, end, d.Method, false)
 	}
-	stalls := lane("stalls", Bad)
 	for _, st := range s.sess.Stalls {
-		b, open := now, true
+		var end *session.Moment
 		if st.For > 0 {
-			b, open = st.Since+st.For, false
+			end = &session.Moment{T: st.Since + st.For}
 		}
-		add(stalls, st.N, st.Since, b, open, st.Stream.String(), true)
+		add(stalls, session.Moment{N: st.N, T: st.Since}, end, st.Stream.String(), true)
 	}
 	return lanes
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"strings"
 
+	"github.com/rivo/uniseg"
+
 	"pitap/inspect"
 	"pitap/inspect/text"
 )
@@ -121,19 +123,31 @@ func coloured(s string) (lines []Line) {
 // wrapped makes lines of at most width cells of a paragraph.
 func wrapped(role Role, indent, s string, width int) (lines []Line) {
 	s = text.VisibleString(s)
-	for l := range strings.Lines(text.Wrap(s, max(10, width-len(indent)))) {
-		l = strings.TrimRight(l, "\n")
-		for l != "" {
-			part := text.Cut(l, max(10, width-len(indent)))
-			if part != l { // a word longer than the line
-				part = strings.TrimSuffix(part, text.Ellipsis)
-				if part == "" {
-					part = l
-				}
-			}
+	width = max(10, width-len(indent))
+	for l := range strings.Lines(text.Wrap(s, width)) {
+		for _, part := range chopped(strings.TrimRight(l, "\n"), width) {
 			lines = append(lines, R(role, indent+part))
-			l = strings.TrimPrefix(l, part)
 		}
 	}
 	return lines
+}
+
+// chopped cuts a visible text, which may be a word longer than a line, into pieces of at most width cells.
+func chopped(s string, width int) (parts []string) {
+	if text.Width(s) <= width {
+		return []string{s}
+	}
+	at, cells, state := 0, 0, -1
+	for rest, i := s, 0; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		w := text.Width(cluster)
+		if cells+w > width && i > at {
+			parts = append(parts, s[at:i])
+			at, cells = i, 0
+		}
+		cells += w
+		i += len(cluster)
+	}
+	return append(parts, s[at:])
 }

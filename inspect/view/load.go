@@ -72,6 +72,9 @@ func (s *Store) pump() (again bool) {
 		if again {
 			return true
 		}
+		if n&255 == 0 && !s.live {
+			s.giveWay()
+		}
 		if n&4095 == 0 {
 			select {
 			case <-s.stop:
@@ -225,6 +228,7 @@ type part struct {
 func (p *pass) entry(s *Store, f *frame, i int, pos int64, e *record.Entry) {
 	f.hidden.put(i, false)
 	f.cont.put(i, false)
+	f.coded = f.coded || e.Form == record.Text || e.Form == record.Base64
 	key, begins := uint64(0), false
 	switch h := &p.half[e.From&3]; {
 	case e.Note != nil:
@@ -334,4 +338,10 @@ func cutLast(name string) (kind, step string, ok bool) {
 		return name, "", false
 	}
 	return name[:i], name[i+1:], true
+}
+
+// giveWay waits while somebody searches.
+func (s *Store) giveWay() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 }

@@ -104,7 +104,7 @@ func (s *Store) asRow(pos int64, e *record.Entry) *inspect.Row {
 	}
 	r.Size = p.bytes
 	r.Open = !p.whole
-	if !p.whole && s.pass.half[e.From&3].last != pos {
+	if !p.whole && pos < s.loaded && (!s.pass.half[e.From&3].any || s.pass.half[e.From&3].last != pos) {
 		r.Open, r.Broken = false, true
 	}
 	if p.first == pos {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"runtime"
 	"sort"
 	"strings"
@@ -19,7 +20,9 @@ type Pattern struct {
 	Regexp bool
 	text   []byte // lower case when fold
 	fold   bool   // in whatever case
+	rare   int    // index in text of its rarest byte
 	re     *regexp.Regexp
+	must   *Pattern // every match of re holds it; may be nil
 }
 
 // NewPattern makes a pattern of a text, or of a regular expression. Without capital letters it is found in any case.
@@ -27,6 +30,7 @@ func NewPattern(source string, isRegexp bool) (*Pattern, error) {
 	p := &Pattern{Source: source, Regexp: isRegexp, fold: strings.ToLower(source) == source}
 	if !isRegexp {
 		p.text = []byte(source)
+		p.rare = rarest(p.text)
 		for _, c := range p.text {
 			if c >= 0x80 && p.fold && strings.ToUpper(source) != source { // beyond ASCII case is not the same length
 				isRegexp, source = true, regexp.QuoteMeta(source)
@@ -43,29 +47,158 @@ func NewPattern(source string, isRegexp bool) (*Pattern, error) {
 			return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 		p.re = re
+		if parsed, err := syntax.Parse(source, syntax.Perl); err == nil && !strings.Contains(source, "\\n") && !strings.Contains(source, "(?s") {
+			if lit := required(parsed.Simplify()); len(lit) > 1 {
+				p.must = &Pattern{text: []byte(lit), fold: true}
+				p.must.rare = rarest(p.must.text)
+			}
+		}
 	}
 	return p, nil
 }
 
-// Find gives the place of the first match in b, -1 without one. low may be nil, or b in lower case.
-func (p *Pattern) find(b, low []byte) (start, end int) {
-	if p.re != nil {
+// find gives the place of the first match in b, -1 without one.
+func (p *Pattern) find(b []byte) (start, end int) {
+	switch {
+	case p.re != nil:
+		return p.findRegexp(b)
+	case len(p.text) == 0:
+		return 0, 0
+	case !p.fold:
+		start = bytes.Index(b, p.text)
+	default:
+		start = p.findFold(b)
+	}
+	if start < 0 {
+		return -1, -1
+	}
+	return start, start + len(p.text)
+}
+
+// findRegexp runs the expression, where it can only over the lines that hold a text without which there is no match.
+func (p *Pattern) findRegexp(b []byte) (start, end int) {
+	if p.must == nil {
 		if m := p.re.FindIndex(b); m != nil {
 			return m[0], m[1]
 		}
 		return -1, -1
 	}
-	if p.fold {
-		if low == nil {
-			low = lowered(nil, b)
+	for at := 0; at < len(b); {
+		i, _ := p.must.find(b[at:])
+		if i < 0 {
+			break
 		}
-		b = low
+		from := bytes.LastIndexByte(b[:at+i], '\n') + 1
+		to := len(b)
+		if j := bytes.IndexByte(b[at+i:], '\n'); j >= 0 {
+			to = at + i + j
+		}
+		if m := p.re.FindIndex(b[from:to]); m != nil {
+			return from + m[0], from + m[1]
+		}
+		at = to + 1
 	}
-	i := bytes.Index(b, p.text)
-	if i < 0 {
-		return -1, -1
+	return -1, -1
+}
+
+// required gives a text that every match holds, in lower case; "" when none is known.
+func required(re *syntax.Regexp) (best string) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		s := strings.ToLower(string(re.Rune))
+		for i := range len(s) {
+			if s[i] >= 0x80 || s[i] == '\n' || s[i] == 'k' || s[i] == 's' { // k and s fold to letters beyond ASCII
+				if i > len(best) {
+					best = s[:i]
+				}
+				s = ""
+				break
+			}
+		}
+		if len(s) > len(best) {
+			best = s
+		}
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(best) {
+				best = s
+			}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
 	}
-	return i, i + len(p.text)
+	return best
+}
+
+// findFold finds the text in whatever case: the places of its rarest letter are found fast, and looked at.
+func (p *Pattern) findFold(b []byte) int {
+	n := len(p.text)
+	low, up := p.text[p.rare], p.text[p.rare]
+	if low >= 'a' && low <= 'z' {
+		up = low - 'a' + 'A'
+	}
+	next := [2]int{-1, -1}
+	seek := func(k int, c byte, from int) {
+		if from > len(b) {
+			next[k] = len(b)
+		} else if i := bytes.IndexByte(b[from:], c); i < 0 {
+			next[k] = len(b)
+		} else {
+			next[k] = from + i
+		}
+	}
+	seek(0, low, p.rare)
+	next[1] = len(b)
+	if up != low {
+		seek(1, up, p.rare)
+	}
+	for {
+		at := min(next[0], next[1])
+		if start := at - p.rare; start+n <= len(b) && at < len(b) {
+			if sameFold(b[start:start+n], p.text) {
+				return start
+			}
+		} else {
+			return -1
+		}
+		if next[0] == at {
+			seek(0, low, at+1)
+		} else {
+			seek(1, up, at+1)
+		}
+	}
+}
+
+// sameFold compares b with a text in lower case.
+func sameFold(b, text []byte) bool {
+	for i, c := range b {
+		if lowTable[c] != text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// common are the bytes of JSON from the commonest on; what is not among them is rare.
+const common = "e\"t,:aionsrldhcupmgyf_b0k1v23w54{}6789 xj"
+
+// rarest gives the index of the text's rarest byte.
+func rarest(text []byte) (at int) {
+	best := -1
+	for i, c := range text {
+		rank := strings.IndexByte(common, c)
+		if rank < 0 {
+			rank = len(common)
+		}
+		if rank > best {
+			best, at = rank, i
+		}
+	}
+	return at
 }
 
 // In tells whether a visible text holds the pattern, and where.
@@ -73,7 +206,7 @@ func (p *Pattern) In(s string) (start, end int) {
 	if p == nil || p.Source == "" {
 		return -1, -1
 	}
-	return p.find([]byte(s), nil)
+	return p.find([]byte(s))
 }
 
 var lowTable = func() (t [256]byte) {
@@ -86,16 +219,6 @@ var lowTable = func() (t [256]byte) {
 	return t
 }()
 
-// lowered appends b with ASCII letters in lower case.
-func lowered(dst, b []byte) []byte {
-	n := len(dst)
-	dst = append(dst, b...)
-	for i, c := range dst[n:] {
-		dst[n+i] = lowTable[c]
-	}
-	return dst
-}
-
 // Hit is the result of a search.
 type Hit struct {
 	Pos   int64 // -1: nothing was found
@@ -106,6 +229,8 @@ type Hit struct {
 // Search looks for the next entry that is shown and holds the pattern, from behind pos on (before pos with dir < 0), and
 // round the end. It returns when it has found one, when there is none, or when ctx ends.
 func (s *Store) Search(ctx context.Context, p *Pattern, pos int64, dir int) Hit {
+	s.turn.RLock() // the loader waits meanwhile
+	defer s.turn.RUnlock()
 	s.mu.Lock()
 	k := max(0, s.frameAt(pos))
 	n := len(s.frames)
@@ -169,22 +294,22 @@ type searcher struct {
 	p     *Pattern
 	r     frameReader
 	raw   []byte
-	low   []byte
 	bytes int64
 }
 
 // frame finds the first match (the last with dir < 0) in the entries of a frame from position from on and before to;
 // -1 without one.
 func (r *searcher) frame(f *frame, from, to int64, dir int) int64 {
-	c := r.content(f)
+	c, dropped, coded := r.content(f)
 	if c == nil {
 		return -1
 	}
 	r.bytes += int64(len(c.raw))
-	var low []byte
-	if r.p.fold && r.p.re == nil {
-		r.low = lowered(r.low[:0], c.raw)
-		low = r.low
+	if start, _ := r.p.find(c.raw); start < 0 && !coded {
+		return -1
+	}
+	if c.lines == nil {
+		c = split(c.raw, dropped)
 	}
 	best := int64(-1)
 	at := 0
@@ -196,11 +321,7 @@ func (r *searcher) frame(f *frame, from, to int64, dir int) int64 {
 		}
 	}
 	for at < len(c.raw) {
-		var rest []byte
-		if low != nil {
-			rest = low[at:]
-		}
-		start, end := r.p.find(c.raw[at:], rest)
+		start, end := r.p.find(c.raw[at:])
 		if start < 0 {
 			break
 		}
@@ -219,29 +340,39 @@ func (r *searcher) frame(f *frame, from, to int64, dir int) int64 {
 		}
 		at = int(c.lines[i].end) + 1
 	}
+	if !coded {
+		return best
+	}
 	if c2 := r.decoded(f, c, from, to, dir); c2 >= 0 && (best < 0 || (c2 < best) == (dir > 0)) {
 		best = c2
 	}
 	return best
 }
 
-// content gives the lines of a frame, in the searcher's own memory.
-func (r *searcher) content(f *frame) *content {
+// content gives what a frame holds, in the searcher's own memory and perhaps not split into lines yet; dropped are the
+// lines that are no entries, and coded tells that some may hold their bytes otherwise than as they are.
+func (r *searcher) content(f *frame) (c *content, dropped []int, coded bool) {
 	r.s.mu.Lock()
-	if f == r.s.tailFrame || f.bad != "" || !f.sorted {
+	coded = f.coded || !f.read && !f.final
+	if f == r.s.tailFrame || f.bad != "" {
 		r.s.mu.Unlock()
-		return r.s.readApart(&r.r, f)
+		return r.s.readApart(&r.r, f), nil, coded
 	}
-	dropped := f.dropped
 	r.s.mu.Unlock()
 	raw, err := r.r.read(f, r.raw[:0])
 	if err != nil {
-		return nil
+		return nil, nil, false
 	}
 	if cap(raw) < 8<<20 {
 		r.raw = raw
 	}
-	return split(raw, dropped)
+	r.s.mu.Lock()
+	if !f.sorted {
+		r.s.sortLines(f, raw)
+	}
+	dropped = f.dropped
+	r.s.mu.Unlock()
+	return &content{raw: raw}, dropped, coded
 }
 
 func (r *searcher) shown(f *frame, i int, pos int64) bool {
@@ -262,7 +393,7 @@ func (r *searcher) holds(line []byte) bool {
 	if e.Note != nil {
 		return true
 	}
-	start, _ := r.p.find(e.Body, nil)
+	start, _ := r.p.find(e.Body)
 	return start >= 0
 }
 

@@ -53,8 +53,8 @@ type Store struct {
 	filterGen int
 
 	rows map[int64]*Row // that were made lately
-	rowV uint64         // of the rows: the links' version
 
+	turn sync.RWMutex // held for reading while a search goes on
 	tell func()
 	stop chan struct{}
 	wait sync.WaitGroup
@@ -125,6 +125,16 @@ func (s *Store) Close() error {
 		os.Remove(s.spillName)
 	}
 	return s.capture.Close()
+}
+
+// Closed tells whether Close was called.
+func (s *Store) Closed() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 func (s *Store) notify() {

@@ -52,7 +52,7 @@ func (s *Store) shownFrom(pos int64, left *int) (int64, bool) {
 	for k := max(0, s.frameAt(pos)); k < len(s.frames); k++ {
 		f := s.frames[k]
 		if !s.ensure(f, left) && f.bad == "" {
-			return f.base, true // too far to look: show something
+			return max(pos, f.base), true // too far to look: show something
 		}
 		words, ok := s.shownWords(f)
 		if !ok {
@@ -70,7 +70,7 @@ func (s *Store) shownTo(pos int64, left *int) (int64, bool) {
 	for k := s.frameAt(pos); k >= 0; k-- {
 		f := s.frames[k]
 		if !s.ensure(f, left) && f.bad == "" {
-			return f.base, true
+			return min(pos, f.base+int64(f.count)-1), true
 		}
 		words, ok := s.shownWords(f)
 		if !ok {
@@ -109,7 +109,7 @@ func (s *Store) groupEnd(pos int64, left *int) int64 {
 			continue
 		}
 		if !s.ensure(f, left) {
-			return f.base
+			return max(pos, f.base)
 		}
 		if i := after(int(max(0, pos-f.base)), f.count, f.begins); i >= 0 {
 			return f.base + int64(i)

@@ -63,6 +63,7 @@ var actions = map[string]func(*agent, string) error{
 	"take":     (*agent).take,
 	"flood":    (*agent).flood,
 	"paced":    (*agent).paced,
+	"scramble": func(a *agent, arg string) error { n := ints(arg); return a.pour(ScrambledRecords(n[0], n[1])) },
 	"noise":    func(a *agent, arg string) error { n := ints(arg); return a.pour(Random(uint64(n[0]), n[1])) },
 	"noiseerr": func(a *agent, arg string) error { n := ints(arg); return a.write(2, Random(uint64(n[0]), n[1])) },
 	"whole":    (*agent).whole,

@@ -44,6 +44,9 @@ func Paced(pause time.Duration, n, size int) string {
 	return fmt.Sprintf("paced:%v,%d,%d", pause, n, size)
 }
 
+// Scrambled writes the bytes of ScrambledRecords(n, size) to stdout, 64 KiB a write.
+func Scrambled(n, size int) string { return fmt.Sprintf("scramble:%d,%d", n, size) }
+
 // Noise writes the n bytes of Random(seed, n) to stdout, 64 KiB a write.
 func Noise(seed uint64, n int) string { return fmt.Sprintf("noise:%d,%d", seed, n) }
 
@@ -138,6 +141,20 @@ func appendRecord(b []byte, i, size int) []byte {
 		b = append(b, "abcdefgh"[left%8])
 	}
 	return append(b, "\"}\n"...)
+}
+
+// ScrambledRecords gives n records of size bytes each, their LF included, that compress to half.
+func ScrambledRecords(n, size int) []byte {
+	b := make([]byte, 0, n*size)
+	source := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		b = append(b, `{"data":"`...)
+		for range size - 12 {
+			b = append(b, "0123456789abcdef"[source.Uint32()&15])
+		}
+		b = append(b, "\"}\n"...)
+	}
+	return b
 }
 
 // Random gives n bytes that can't be guessed or compressed, always the same for a seed.

@@ -13,7 +13,7 @@ func LookAt(from string, msg []byte, m *scan.Spans) (head Head) {
 		return Look(from, msg)
 	}
 	var typ, command, success, update, method []byte
-	for i := range m.List[:m.N] {
+	for i := range m.List {
 		s := &m.List[i]
 		key, value := msg[s.Key:s.KeyEnd], msg[s.Start:s.End]
 		switch string(key) {

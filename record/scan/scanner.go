@@ -114,6 +114,9 @@ func (s *Scanner) Result() Result {
 // First returns the offset in the record at which a mark was seen first, -1 when it was not, or is Escaped. Of several
 // marks it is the first of any.
 func (s *Scanner) First(marks Marks) int {
+	if s.marks&marks == 0 && s.parts == 0 {
+		return -1
+	}
 	first := -1
 	for bit, at := range s.firsts {
 		if m := Marks(1 << bit); m&marks&s.marks != 0 && (first < 0 || at < first) {

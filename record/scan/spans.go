@@ -8,9 +8,8 @@ const maxSpans = 20
 // Spans tells where the members of a record's outermost object are, as Scan saw them in passing. It is good for the bytes
 // that were scanned; the zero value, and that of what is no object, has no members.
 type Spans struct {
-	N    int  // how many of List are used
+	List []Span
 	More bool // the object has more members than List holds
-	List [maxSpans]Span
 
 	open bool // the value of the last one goes on
 }
@@ -21,18 +20,22 @@ type Span struct {
 	Start, End  int // the value
 }
 
-// ScanMembers is Scan, and notes in m where the members of the object are. m may be used again and again.
+// ScanMembers is Scan, and notes in m where the members of the object are, up to where JSON ends. m may be used again and
+// again.
 func ScanMembers(b []byte, m *Spans) Result {
-	m.N, m.More, m.open = 0, false, false
+	m.List, m.More, m.open = m.List[:0], false, false
 	s := Scanner{spans: m}
 	s.Write(b)
+	if n := len(m.List); n > 0 && m.List[n-1].End == 0 { // JSON ended within it
+		m.List = m.List[:n-1]
+	}
 	return s.Result()
 }
 
 // Find returns the value of the last member with that name, which is the one that readers of JSON take, and nil when
 // there is none. b is what was scanned. Members that List does not hold are looked for.
 func (m *Spans) Find(b []byte, name string) (value []byte) {
-	for i := m.N - 1; i >= 0; i-- {
+	for i := len(m.List) - 1; i >= 0; i-- {
 		s := &m.List[i]
 		if key := b[s.Key:s.KeyEnd]; string(key) == name || len(key) > len(name) && isEscaped(key, name) {
 			value = b[s.Start:s.End]
@@ -65,32 +68,31 @@ func (m *Spans) findMore(b []byte, name string) (value []byte) {
 
 // key notes where the key of a member begins.
 func (m *Spans) key(at int) {
-	if m.N == maxSpans {
+	if len(m.List) == maxSpans {
 		m.More = true
 		return
 	}
-	m.List[m.N] = Span{Key: at}
-	m.N++
+	m.List = append(m.List, Span{Key: at})
 }
 
 // keyEnd notes where it ends.
 func (m *Spans) keyEnd(at int) {
 	if !m.More {
-		m.List[m.N-1].KeyEnd = at
+		m.List[len(m.List)-1].KeyEnd = at
 	}
 }
 
 // value notes where the value begins.
 func (m *Spans) value(at int) {
 	if !m.More {
-		m.List[m.N-1].Start, m.open = at, true
+		m.List[len(m.List)-1].Start, m.open = at, true
 	}
 }
 
 // valueEnd notes where it ends. It may be called once more after that.
 func (m *Spans) valueEnd(at int) {
 	if m.open {
-		m.List[m.N-1].End, m.open = at, false
+		m.List[len(m.List)-1].End, m.open = at, false
 	}
 }
 

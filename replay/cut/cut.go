@@ -186,7 +186,7 @@ func (c *cutter) flush() error {
 
 func (c *cutter) note(e *record.Entry) error {
 	switch k := e.Note.Kind; {
-	case k == "exit", k == "signal", k == "file", k == "closed" && e.From == record.Agent, k == "eof" && e.From == record.Client:
+	case k == "exit", k == "signal", k == "file" && c.opt.Exact, k == "closed" && e.From == record.Agent, k == "eof" && e.From == record.Client:
 	default:
 		return nil
 	}
@@ -347,6 +347,12 @@ func runBounds(all []mark, run int) (first, last int64) {
 		}
 		if m.run == run && (m.settles || last == 0) {
 			last = m.n
+			for _, q := range all[i+1:] { // and what was asked then
+				if q.client && !q.question || q.end || q.run != run {
+					break
+				}
+				last = q.n
+			}
 		}
 	}
 	return first, last
@@ -365,6 +371,11 @@ func asked(all []mark, i int) int {
 // latest keeps the latest answer of each question that would have none.
 func (p *plan) latest(all []mark) {
 	have := map[string]bool{}
+	for _, m := range all {
+		if m.answers != "" && p.kept[m.n] {
+			have[m.answers] = true
+		}
+	}
 	for i := len(all) - 1; i >= 0; i-- {
 		m := all[i]
 		if m.answers == "" {

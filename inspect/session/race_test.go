@@ -1,5 +1,5 @@
 //go:build race
 
-package main
+package session
 
 const raceEnabled = true

@@ -1,0 +1,92 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	"pitap/inspect"
+	"pitap/inspect/filter"
+	"pitap/inspect/view"
+)
+
+// setFilter puts a filter in force: an expression, a jq program, or both.
+func (a *app) setFilter(expr, program string) error {
+	f := &view.Filter{Program: program, Marked: map[int64]bool{}}
+	var err error
+	if strings.TrimSpace(expr) != "" {
+		if f.Expr, err = filter.Parse(expr); err != nil {
+			return err
+		}
+	}
+	if program != "" {
+		if _, err := inspect.ParseQuery(program); err != nil {
+			return err
+		}
+	}
+	for _, n := range a.marks {
+		f.Marked[n] = true
+	}
+	a.program, a.filterText = program, strings.TrimSpace(expr)
+	if a.program == "" && a.pane.mode == asQuery {
+		a.pane.mode = asTree
+	}
+	a.pane.lines = nil
+	if program != "" {
+		a.filterText = strings.TrimSpace(a.filterText + "  jq " + program)
+	}
+	a.expr = expr
+	if f.Expr == nil && program == "" {
+		f = nil
+	}
+	a.filter = f
+	a.store.SetFilter(f, a.list.sel)
+	return nil
+}
+
+func (a *app) refilter() { a.setFilter(a.expr, a.program) }
+
+func (a *app) askFilter() {
+	said := ""
+	a.ask(&prompt{label: "filter: ", kind: "filter", text: []rune(a.expr),
+		change: func(s string) {
+			said = ""
+			if _, err := filter.Parse(s); err != nil {
+				said = err.Error()
+			}
+		},
+		help: func() string {
+			if said == "" && len(a.prompt.text) == 0 {
+				return "from:agent kind:prompt id:req-1 size>64k gap>1s is:open word; ? explains"
+			}
+			return said
+		},
+		done: func(s string) { a.complain(a.setFilter(s, a.program)) }})
+}
+
+// command takes :N, :TIME, :jq EXPR and :q.
+func (a *app) command() {
+	a.ask(&prompt{label: ":", kind: ":", done: func(s string) {
+		s = strings.TrimSpace(s)
+		if program, ok := strings.CutPrefix(s, "jq"); ok && (program == "" || program[0] == ' ') {
+			a.complain(a.setFilter(a.expr, strings.TrimSpace(program)))
+			return
+		}
+		switch s {
+		case "":
+			return
+		case "q", "quit":
+			a.leave()
+			return
+		}
+		if n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64); err == nil {
+			a.goTo(n)
+			return
+		}
+		if place, err := inspect.ParsePlace(s); err == nil {
+			a.leap()
+			a.land(a.store.At(place.T))
+			return
+		}
+		a.say(":%s? It takes an entry's number, a time such as 1.5s, jq EXPR, or q", s)
+	}})
+}

@@ -1,0 +1,155 @@
+package view
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pitap/inspect/text"
+	"pitap/record"
+)
+
+// written makes a plain capture of entries.
+func written(t *testing.T, entries ...*record.Entry) string {
+	t.Helper()
+	h := record.Header{Pitap: 1, Argv: []string{"pi"}}
+	b := h.Encode()
+	for i, e := range entries {
+		if e.N == 0 {
+			e.N = int64(i + 1)
+		}
+		b = record.AppendEntry(b, e)
+	}
+	path := filepath.Join(t.TempDir(), "w.jsonl")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func all(lines []Line) string { return strings.Join(texts(lines), "\n") }
+
+func TestRaw(t *testing.T) {
+	body := []byte("{\"type\":\"a\",\t\"x\":\"\u2028é\"}")
+	s := opened(t, written(t, &record.Entry{T: 5e6, From: record.Agent, Form: record.Msg, Body: body, EOL: "\r\n",
+		Cuts: []record.Cut{{At: 3, T: 1e6}, {At: 16, T: 2e6}}}))
+	d := s.Detail(0)
+	var lines []Line
+	for i := range d.RawRows(16) {
+		lines = append(lines, d.RawLine(i, 16))
+	}
+	for _, want := range []string{
+		`00000000  7b 22 74╎79 70 65 22 3a  22 61 22 2c 09 22 78 22  {"t╎ype":"a",␉"x"`,
+		`00000010 ╎3a 22 e2 80 a8 c3 a9 22  7d 0d 0a                 ╎:"·····"}␍␊`,
+	} {
+		if !strings.Contains(all(lines), want) {
+			t.Errorf("want the line\n%s\nin\n%s", want, all(lines))
+		}
+	}
+	meta := all(d.Meta(80))
+	for _, want := range []string{"line end CR LF", "byte 3, read by 0.001000 (4.00ms before its end)", "reads     3, cut at:"} {
+		if !strings.Contains(meta, want) {
+			t.Errorf("%q is not in\n%s", want, meta)
+		}
+	}
+	for _, l := range append(lines, d.Meta(80)...) {
+		if said := l.Text(); text.VisibleString(said) != said {
+			t.Errorf("%q is not visible text", said)
+		}
+	}
+}
+
+// TestBigParts looks at a record of 40 MiB that stands in parts: all views must come at once, and all bytes be there.
+func TestBigParts(t *testing.T) {
+	const size = 40 << 20
+	body := []byte(`{"type":"big","text":"`)
+	for len(body) < size-2 {
+		body = append(body, "0123456789abcdef\\n"...)
+	}
+	body = append(body[:size-2], `"}`...)
+	var entries []*record.Entry
+	for off := 0; off < size; off += 1 << 20 {
+		entries = append(entries, &record.Entry{From: record.Agent, Form: record.Text, Off: int64(off), Body: body[off : off+1<<20], EOL: "\n", Part: true, Last: off+1<<20 == size})
+	}
+	entries = append(entries, &record.Entry{From: record.Client, Form: record.Msg, Body: []byte(`{"type":"abort"}`), EOL: "\n"})
+	s := opened(t, written(t, entries...))
+	list := rows(t, s)
+	if len(list) != 2 {
+		t.Fatalf("%d rows, want the record and the command", len(list))
+	}
+	if r := s.Row(list[0]); r.Size != size || r.Kind != "big" {
+		t.Errorf("the row is %+v", r)
+	}
+	d := s.Detail(list[0])
+	if d.Size != size || len(d.Body) != maxBody {
+		t.Errorf("size %d, %d bytes held", d.Size, len(d.Body))
+	}
+	for _, off := range []int64{0, 1<<20 - 8, 17 << 20, size - 16} {
+		got := d.Bytes(off, 8)
+		if !bytes.Equal(got, body[off:off+int64(len(got))]) || len(got) == 0 {
+			t.Errorf("at %d the bytes are %q", off, got)
+		}
+	}
+	if l := d.RawLine(d.RawRows(16)-1, 16).Text(); !strings.Contains(l, `"}␊`) && !strings.Contains(l, "␊") {
+		t.Errorf("the last line is %q", l)
+	}
+	if d.Tree == nil || len(d.Tree.Lines(80)) < 3 || len(d.Pretty(80)) < 2 {
+		t.Error("tree or pretty show nothing")
+	}
+}
+
+func TestTree(t *testing.T) {
+	body := []byte(`{"a":[1,{"b":"x\ny"}],"odd key":null,"n":1e400,"deep":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`)
+	tree, ok := NewTree(body, 0)
+	if !ok {
+		t.Fatal("no tree")
+	}
+	said := all(tree.Lines(60))
+	for _, want := range []string{"▾ a: [2]", `b: "x\ny"`, "odd key: null", "n: 1e400"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	for _, l := range tree.Lines(60) {
+		switch {
+		case strings.Contains(l.Text(), "odd key"):
+			if l.Path != `["odd key"]` {
+				t.Errorf("its path is %s", l.Path)
+			}
+		case strings.Contains(l.Text(), "b: "):
+			if l.Path != ".a[1].b" || string(tree.Value(l.Node)) != `"x\ny"` {
+				t.Errorf("b is %s %s", l.Path, tree.Value(l.Node))
+			}
+			tree.Turn(l.Node)
+		}
+	}
+	if said := all(tree.Lines(60)); !strings.Contains(said, "│ x\n") || !strings.Contains(said, "│ y") {
+		t.Errorf("the string is not unfolded:\n%s", said)
+	}
+	if _, ok := NewTree([]byte(`"text"`), 0); ok {
+		t.Error("a string is a tree")
+	}
+}
+
+func FuzzTree(f *testing.F) {
+	f.Add([]byte(`{"a":[1,{"b":"x\ny"}]}`))
+	f.Add([]byte(`[[[[`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, ok := NewTree(b, 1)
+		if !ok {
+			return
+		}
+		for i := range 40 {
+			lines := tree.Lines(30)
+			tree.Turn(lines[i%len(lines)].Node)
+			for _, l := range lines {
+				if said := l.Text(); text.VisibleString(said) != said {
+					t.Fatalf("%q is not visible text", said)
+				}
+				tree.Value(l.Node)
+			}
+		}
+	})
+}
