@@ -33,7 +33,7 @@ func drainQueue(t *testing.T, q *queue, pause func()) (got, lost [streamCount]in
 				got[it.from] += int64(len(it.p))
 			case itemGap:
 				for i := range lost {
-					lost[i] += gapCount(it.p, i)
+					lost[i] += lossOf(it.p, i).bytes
 				}
 			}
 			pause()
