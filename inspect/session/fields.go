@@ -55,9 +55,9 @@ func (s *Session) judge(r *Record, p rpc.Problem) (rule, key, text string) {
 	key = r.Kind + " " + p.Path + " " + p.What.String()
 	span := ""
 	if p.Where == rpc.Later || p.Where == rpc.Earlier {
-		span = fmt.Sprintf(" (it is there %s; this is %s)", p.Span, s.pi())
+		span = fmt.Sprintf(", which is there %s", p.Span)
 		if p.Became != "" {
-			span += ", and is called " + p.Became + " now"
+			span += " and is called " + p.Became + " now"
 		}
 	}
 	switch {
@@ -72,9 +72,9 @@ func (s *Session) judge(r *Record, p rpc.Problem) (rule, key, text string) {
 	case p.What == rpc.UnknownValue && p.Where == rpc.Never:
 		return "field/value", key, fmt.Sprintf("%s is %s, and should be %s", where, p.Got, p.Expected)
 	case p.What == rpc.UnknownValue:
-		return "field/unknown", key, fmt.Sprintf("%s is %s, which this version does not have%s", where, p.Got, span)
+		return "field/unknown", key, fmt.Sprintf("%s does not have the value %s of %s%s", s.pi(), p.Got, where, span)
 	}
-	return "field/unknown", key, fmt.Sprintf("%s is nothing that pi reads%s", where, span)
+	return "field/unknown", key, fmt.Sprintf("%s does not have the member %s%s, and ignores it", s.pi(), where, span)
 }
 
 func (s *Session) judgeAgent(p rpc.Problem, where string) (rule, key, text string) {
