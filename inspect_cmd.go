@@ -44,7 +44,7 @@ func runInspect(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.Changed("dir") == false && filepath.Dir(path) != "" && name != "" {
+	if !f.Changed("dir") && filepath.Dir(path) != "" && name != "" {
 		*dir = filepath.Dir(path)
 	}
 	return tui.Run(path, tui.Options{Theme: *theme, Dir: *dir, Follow: *follow})

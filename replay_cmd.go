@@ -255,10 +255,27 @@ func besideFixture(path string, r *replaying) error {
 
 // reporter gives what writes the report: to a file, or to one of its own in a folder.
 func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
-	if r.report == "" {
+	own, err := t.reportTo(r, r.report)
+	if err != nil {
+		return nil, err
+	}
+	swept, err := t.reportTo(r, t.getenv(sweepVariable))
+	if err != nil || swept == nil || t.getenv(sweepVariable) == r.report {
+		return own, err
+	}
+	return func(rep *replay.Report) {
+		swept(rep)
+		if own != nil {
+			own(rep)
+		}
+	}, nil
+}
+
+// reportTo is a reporter to one place; nil when there is none.
+func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) {
+	if file == "" {
 		return nil, nil
 	}
-	file := r.report
 	if info, err := os.Stat(file); err == nil && info.IsDir() || os.IsPathSeparator(file[len(file)-1]) {
 		if err := os.MkdirAll(file, 0o755); err != nil {
 			return nil, err

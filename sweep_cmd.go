@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -139,6 +138,9 @@ func (t *tool) sweep(s *sweep) error {
 	return nil
 }
 
+// sweepVariable names a folder for reports of the sweep's own: tests set PITAP_REPORT to what they like.
+const sweepVariable = "PITAP_SWEEP"
+
 // underFault runs the test once. The client finds the replayer as pi in PATH.
 func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, err error) {
 	reports := filepath.Join(dir, "reports-"+fault)
@@ -152,7 +154,8 @@ func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, e
 	cmd.WaitDelay = time.Second
 	cmd.Env = os.Environ()
 	for name, value := range map[string]string{"PATH": dir + string(os.PathListSeparator) + t.getenv("PATH"), "PITAP_FIXTURE": s.path,
-		"PITAP_MODE": "replay", "PITAP_FAULT": fault, "PITAP_SEED": fmt.Sprint(s.seed), "PITAP_REPORT": reports, "PITAP_QUIET": "1"} {
+		"PITAP_MODE": "replay", "PITAP_FAULT": fault, "PITAP_SEED": fmt.Sprint(s.seed), "PITAP_REPORT": reports, "PITAP_QUIET": "1",
+		sweepVariable: reports} {
 		cmd.Env = setEnv(cmd.Env, name, value)
 	}
 	b, err := cmd.CombinedOutput()
@@ -168,7 +171,7 @@ func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, e
 	}
 	found, err := filepath.Glob(filepath.Join(reports, "*.json"))
 	if err == nil && len(found) == 0 {
-		return "", "", fmt.Errorf("the test never started pi --mode rpc from PATH (%s)", runtime.GOOS)
+		return "", "", fmt.Errorf("the test never started pi --mode rpc, from PATH or by a shim, with its environment")
 	}
 	for _, file := range found {
 		if b, err := os.ReadFile(file); err == nil {

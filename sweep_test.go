@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -102,4 +103,30 @@ func TestSweepPassable(t *testing.T) {
 			t.Errorf("no right client is tried under %s", k.Name)
 		}
 	}
+}
+
+// The clients on the page about tests are written right, and they start a shim by its path.
+func TestSweepExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	const faults = "split-char join crlf u2028 big junk stray utf8 fast stderr"
+	t.Run("python3", func(t *testing.T) {
+		python := installed(t, "python3")
+		s := newTested(t)
+		s.file("work/test_hello.py", testingBlock(t, "python", "unittest"))
+		s = s.with("PATH="+s.path("bin")+":"+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+		checkSweep(t, s.run("", "pitap", "sweep", "--only", strings.ReplaceAll(faults, " ", ","), "hello.jsonl", "--", python, "test_hello.py"), "", faults)
+	})
+	t.Run("go", func(t *testing.T) {
+		installed(t, "go")
+		s := newTested(t)
+		s.file("work/hello_test.go", testingBlock(t, "go", "TestHello"))
+		s.file("work/go.mod", "module client\n\ngo 1.25\n")
+		s = s.with("PATH="+s.path("bin")+":"+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local")
+		if o := s.run("", "go", "test", "-c", "-o", "client.test", "."); o.status != 0 {
+			t.Fatalf("%+v", o)
+		}
+		checkSweep(t, s.run("", "pitap", "sweep", "--only", strings.ReplaceAll(faults, " ", ","), "hello.jsonl", "--", "./client.test"), "", faults)
+	})
 }

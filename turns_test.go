@@ -21,9 +21,9 @@ func TestForgetTurns(t *testing.T) {
 	gone.wait(0)
 	old := map[string]bool{"old": true, fmt.Sprintf("%d_%s_%s_old", self, start, pidSpace()): true}
 	names := map[string]bool{ // kept
-		fmt.Sprintf("%d_%s_%s_aa", self, start, pidSpace()): true,
-		fmt.Sprintf("%d__%s_bb", gone.pid(), pidSpace()):    false,
-		fmt.Sprintf("%d__%s_cc", gone.pid(), "elsewhere"):   true,
+		fmt.Sprintf("%d_%s_%s_aa", self, start, pidSpace()):         true,
+		fmt.Sprintf("%d__%s_bb", gone.cmd.Process.Pid, pidSpace()):  false,
+		fmt.Sprintf("%d__%s_cc", gone.cmd.Process.Pid, "elsewhere"): true,
 		"unknown": true,
 	}
 	if start != "" {

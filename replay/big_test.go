@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,28 @@ func BenchmarkDeltas(b *testing.B) {
 	for b.Loop() {
 		if r := play(b, s, `{"id":"p","type":"prompt","message":"go"}`+"\n"+`{"id":"m","type":"get_messages"}`+"\n", io.Discard); r.Failed() {
 			b.Fatal(r)
+		}
+	}
+}
+
+// A small file does not make a script that takes any amount of memory.
+func TestTooManyCommands(t *testing.T) {
+	was := maxScript
+	defer func() { maxScript = was }()
+	maxScript = 1 << 20
+	many := func(n int, line string) string { return fixture(append(slices.Repeat([]string{line}, n), eofNote)...) }
+	for _, test := range []struct {
+		name, capture string
+		ok            bool
+	}{
+		{"few", many(1000, "> {}"), true},
+		{"many commands", many(10_000, "> {}"), false},
+		{"much on stderr", many(20_000, "! x"), false},
+		{"a command of many values", many(1, `> {"type":"prompt","x":[`+strings.Repeat("0,", 30_000)+"0]}"), false},
+		{"many events", many(100_000, `< {"type":"message_update"}`), true},
+	} {
+		if _, err := Parse([]byte(test.capture)); (err == nil) != test.ok || err != nil && !strings.Contains(err.Error(), "too many") {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 }

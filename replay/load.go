@@ -8,11 +8,22 @@ import (
 	"pitap/record/scan"
 )
 
+// maxScript is how many bytes of memory a script may take, about, without the entries that it plays: about a million
+// commands, or five million pieces. Without a bound a small file could take any amount.
+var maxScript = 512 << 20 // changed by tests alone
+
+const (
+	stepSize    = 100
+	commandSize = 300
+	leafSize    = 48
+)
+
 // loader makes a script of entries.
 type loader struct {
 	s           *Script
 	memory      *memory // nil once there is too much
 	entries     int
+	taken       int                   // of maxScript
 	outstanding map[string][]*command // commands without an answer, by echoed id and name
 	byHash      map[uint64][]*question
 	open        bool // a run is going on
@@ -70,6 +81,7 @@ func (l *loader) entry(e *record.Entry, at place) {
 // add appends a step.
 func (l *loader) add(st step) int {
 	l.fresh = true
+	l.taken += stepSize
 	l.s.steps = append(l.s.steps, st)
 	i := len(l.s.steps) - 1
 	switch st.kind {
@@ -178,6 +190,10 @@ func (l *loader) client(body []byte, st step) {
 			c.gate, c.late, c.emits = true, known.AnswersLate(l.s.version), known.Emits
 		}
 		l.await(head.Type, head.ID, c)
+	}
+	l.taken += commandSize
+	for _, leaf := range c.load.leaves {
+		l.taken += leafSize + len(leaf.path) + len(leaf.text)
 	}
 	c.index = len(l.s.commands)
 	l.s.commands = append(l.s.commands, c)

@@ -176,6 +176,9 @@ func load(h *record.Header, r entries, state *record.Reader) (*Script, error) {
 		}
 		l.entry(e, at)
 		at.skip++
+		if l.taken > maxScript {
+			return nil, fmt.Errorf("entry %d: too many commands to replay in one session; pitap cut --entries takes a part of it", e.N)
+		}
 	}
 	if err := state.Err(); err != nil {
 		return nil, err

@@ -95,7 +95,6 @@ type app struct {
 	pending    func(r rune) // takes the next key: marks
 	watching   bool
 	hangOn     bool // go on with the next session when this one has ended
-	lastClick  time.Time
 	shape      shape
 	keysSeen   int64         // that were handled
 	every      time.Duration // the least time from one drawing to the next
@@ -114,7 +113,6 @@ type shape struct {
 	body   painter
 	list   painter
 	detail painter
-	rowsAt int
 }
 
 // Run shows the capture at path until the user has enough.

@@ -21,17 +21,15 @@ var modeNames = []string{"tree", "pretty", "raw", "meta", "jq"}
 
 // pane shows one row in full.
 type pane struct {
-	mode    int
-	d       *view.Detail
-	key     paneKey
-	top     int
-	cur     int // line, when it has the focus
-	width   int
-	height  int
-	lines   []view.Line // of the mode, but not of raw
-	rows    int
-	stale   bool
-	program string
+	mode   int
+	d      *view.Detail
+	key    paneKey
+	top    int
+	cur    int // line, when it has the focus
+	width  int
+	height int
+	lines  []view.Line // of the mode, but not of raw
+	rows   int
 }
 
 // paneKey tells when the row must be read anew.

@@ -1,13 +1,9 @@
 package tui
 
 import (
-	"time"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
-
-const doubleClick = 400 * time.Millisecond
 
 // MouseHandler handles the mouse: tabs, rows, the wheel.
 func (a *app) MouseHandler() func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/uniseg"
 
@@ -121,5 +119,3 @@ func (p painter) marked(x, y int, s string, st tcell.Style, pattern *view.Patter
 	}
 	return p.print(x, y, p.w, s, st)
 }
-
-func spaces(n int) string { return strings.Repeat(" ", max(0, n)) }

@@ -142,7 +142,6 @@ type matcher struct {
 	query  *inspect.Query
 	bits   bitset
 	prev   int64 // time of the entry before; -1: not known
-	lines  *content
 }
 
 func newMatcher(f *Filter, s *Store) *matcher {

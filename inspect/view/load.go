@@ -73,8 +73,7 @@ func (s *Store) pump() (again bool) {
 			return true
 		}
 		if n&255 == 0 && !s.live {
-			s.turn.Lock() // wait while somebody searches
-			s.turn.Unlock()
+			s.giveWay()
 		}
 		if n&4095 == 0 {
 			select {
@@ -339,4 +338,10 @@ func cutLast(name string) (kind, step string, ok bool) {
 		return name, "", false
 	}
 	return name[:i], name[i+1:], true
+}
+
+// giveWay waits while somebody searches.
+func (s *Store) giveWay() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 }

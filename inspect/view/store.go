@@ -53,7 +53,6 @@ type Store struct {
 	filterGen int
 
 	rows map[int64]*Row // that were made lately
-	rowV uint64         // of the rows: the links' version
 
 	turn sync.RWMutex // held for reading while a search goes on
 	tell func()

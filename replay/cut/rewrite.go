@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -39,7 +38,6 @@ type rewriter struct {
 // frame is an object or array that is rewritten.
 type frame struct {
 	object bool
-	first  bool
 	key    string // of the member at hand
 	usage  bool   // figures of use are in it
 	system bool   // it is a system message, or in one
@@ -307,5 +305,3 @@ func deltaOf(body []byte) (stream string, start, end int) {
 func quotedPath(path string) string {
 	return "-" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path) + "--"
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
