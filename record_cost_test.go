@@ -40,16 +40,18 @@ func TestIdleCostsNothing(t *testing.T) {
 			path := f.onlyCapture()
 			eventually(t, "the record in the capture", func() bool { return len(readNow(t, path).bytes[record.Agent]) > 0 })
 			c.do(s)
-			// What is left to do is done in a moment.
-			settles(t, "the process", func() int64 { return int64(zoo.Switches(s.Pid())) })
-			pauseOf(t, 300*ms) // a note of a stall
-			cpu, switches := zoo.CPU(s.Pid()), zoo.Switches(s.Pid())
-			pauseOf(t, time.Second)
-			if used := zoo.CPU(s.Pid()) - cpu; used > 10*ms {
-				t.Errorf("1 s of doing nothing cost %v", used)
+			var used time.Duration
+			var woken int
+			for range 5 { // what is left to do is done soon, later on a busy machine
+				cpu, switches := zoo.CPU(s.Pid()), zoo.Switches(s.Pid())
+				pauseOf(t, time.Second)
+				used, woken = zoo.CPU(s.Pid())-cpu, zoo.Switches(s.Pid())-switches
+				if used <= 10*ms && woken <= 5 {
+					break
+				}
 			}
-			if n := zoo.Switches(s.Pid()) - switches; n > 10 {
-				t.Errorf("1 s of doing nothing: woken %d times", n)
+			if used > 10*ms || woken > 5 {
+				t.Errorf("a second of doing nothing cost %v, and pitap was woken %d times", used, woken)
 			}
 			if !s.Running() {
 				t.Error("the session has ended")

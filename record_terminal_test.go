@@ -160,6 +160,7 @@ func TestTerminalAsStdio(t *testing.T) {
 		tty.Type("\x04") // end of input
 		p.wait(6)
 		want := "ready\r\nhello\r\nhello\r\n" + strings.ReplaceAll(string(zoo.Records(300, 1000)), "\n", "\r\n")
+		eventually(t, "all on the terminal", func() bool { return len(tty.Shown()) >= len(want)+len("words\r\n") })
 		// stderr takes its own way behind pitap, so it may be anywhere behind the flood's beginning
 		got := bytes.Replace(tty.Shown(), []byte("words\r\n"), nil, 1)
 		same(t, "the terminal", got, []byte(want))
