@@ -41,8 +41,8 @@ func watchProcess(out *os.File) (signals <-chan string, gone <-chan struct{}, st
 		}
 	}()
 	closed := make(chan struct{})
+	fd := []unix.PollFd{{Fd: int32(out.Fd())}}
 	go func() { // ends with the process
-		fd := []unix.PollFd{{Fd: int32(out.Fd())}}
 		for {
 			n, err := unix.Poll(fd, -1)
 			if err != nil && err != unix.EINTR {
