@@ -166,8 +166,6 @@ func (p *process) wait(want int) {
 	}
 }
 
-func (p *process) pid() int { return p.cmd.Process.Pid }
-
 func (p *process) signal(sig syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {

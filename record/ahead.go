@@ -120,6 +120,8 @@ func (a *Ahead) read() {
 		return
 	}
 	ahead := &aheadContent{inner: r.content, limit: r.limit, bufs: a.bufs, stop: a.stop, out: make(chan chunk)}
+	_, ahead.plain = r.content.(*plainContent)
+	ahead.last.unit = r.content.unit(0)
 	a.wait.Go(ahead.run)
 	r.content, r.turn = ahead, a.turn
 	defer func() {
@@ -193,6 +195,7 @@ func (b *batch) add(e *Entry, unit int64) {
 // aheadContent is a content that another goroutine reads in advance.
 type aheadContent struct {
 	inner content
+	plain bool // units of inner count bytes
 	limit int64
 	bufs  chan []byte
 	stop  chan struct{}
@@ -202,16 +205,14 @@ type aheadContent struct {
 }
 
 type chunk struct {
-	buf   []byte
-	err   error
-	unit  int64
-	plain bool // unit counts bytes
-	end   bool // nothing follows
+	buf  []byte
+	err  error
+	unit int64
+	end  bool // nothing follows
 }
 
 // run is the goroutine that decodes.
 func (c *aheadContent) run() {
-	_, plain := c.inner.(*plainContent)
 	for {
 		var buf []byte
 		select {
@@ -221,7 +222,7 @@ func (c *aheadContent) run() {
 		}
 		buf, err := c.inner.next(buf[:0], c.limit)
 		_, damage := err.(Damage)
-		p := chunk{buf: buf, err: err, unit: c.inner.unit(0), plain: plain, end: err != nil && !damage && err != errTaken}
+		p := chunk{buf: buf, err: err, unit: c.inner.unit(0), end: err != nil && !damage && err != errTaken}
 		select {
 		case <-c.stop:
 			return
@@ -280,7 +281,7 @@ func (c *aheadContent) unit(before int64) int64 {
 	switch {
 	case c.ended:
 		return c.inner.unit(before)
-	case c.last.plain:
+	case c.plain:
 		return c.last.unit - before
 	}
 	return c.last.unit

@@ -8,6 +8,14 @@ import (
 	"time"
 )
 
+// scaled is the size of a test, or a tenth of it where the race detector makes everything ten times as slow.
+func scaled(n int) int {
+	if racing {
+		return max(1, n/10)
+	}
+	return n
+}
+
 // sample is a small capture of several frames, with entries of all forms.
 type sample struct {
 	data    []byte

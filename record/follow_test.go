@@ -314,7 +314,7 @@ func TestAliveWithoutLocks(t *testing.T) {
 func TestLastOfLive(t *testing.T) {
 	s := makeSample(t)
 	path := filepath.Join(t.TempDir(), "c.jsonl.zst")
-	for n := 0; n <= len(s.data); n += 3 {
+	for n := 0; n <= len(s.data); n += 7 {
 		if err := os.WriteFile(path, s.data[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}

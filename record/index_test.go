@@ -37,7 +37,7 @@ func TestReadIndex(t *testing.T) {
 		t.Errorf("index found by reading\n%+v, want\n%+v; %v", rebuilt, rows, err)
 	}
 	// The same when other programs have compressed it.
-	for _, data := range [][]byte{compressed(s.content), streamed(t, s.content), cutFrames(s.content, 100), compressed(bigContent(40 << 20))} {
+	for _, data := range [][]byte{compressed(s.content), streamed(t, s.content), cutFrames(s.content, 100), compressed(bigContent(scaled(34 << 20)))} {
 		rows, err := Index(bytes.NewReader(data), int64(len(data)))
 		var total FrameInfo
 		for _, r := range rows {
@@ -226,7 +226,7 @@ func TestMendEveryPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl.zst")
 	_, noZstd := exec.LookPath("zstd")
 	for n := range len(s.data) {
-		if n%7 > 0 && !s.border(n) {
+		if n%7 > 0 && !(s.border(n) && (!racing || n%3 == 0)) {
 			continue
 		}
 		if err := os.WriteFile(path, s.data[:n], 0o600); err != nil {

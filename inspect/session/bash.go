@@ -50,7 +50,7 @@ func (s *Session) bashAlone(r *Record) {
 func (s *Session) bashEnd(c *Command, r *Record, data []byte) {
 	out := c.output
 	c.output = nil
-	if !s.traits.bashUpdates || !r.Success || r.Cut || c.doubted || c.Guessed || s.missing.edited || out == nil ||
+	if !s.traits.bashUpdates || !r.Success || r.Cut || s.pairs.doubts(c) || c.Guessed || s.missing.edited || out == nil ||
 		string(memberOf(data, "truncated")) != "false" || string(memberOf(data, "cancelled")) != "false" {
 		return
 	}

@@ -159,7 +159,7 @@ func (s *Session) concludeCommands(f *findings, t int64, said *told) {
 		return
 	}
 	for _, c := range s.open() {
-		if c.known == nil && c.Type != "" || c.known != nil && c.known.AnswersLate(s.Version) || c.doubted {
+		if c.known == nil && c.Type != "" || c.known != nil && c.known.AnswersLate(s.Version) || s.pairs.doubts(c) {
 			continue
 		}
 		if alive := min(last.T, s.stop(t)) - max(c.T, s.ready.T); alive >= slowAnswer {
@@ -183,7 +183,7 @@ func (s *Session) concludeWaits(f *findings, t int64, said *told) {
 	}
 	for _, c := range s.open() {
 		wait := since(c.T)
-		if said.commands[c] || c.doubted || wait < longSilence || c.Type == "bash" || s.stalled[record.Client] != nil || s.compact != nil {
+		if said.commands[c] || s.pairs.doubts(c) || wait < longSilence || c.Type == "bash" || s.stalled[record.Client] != nil || s.compact != nil {
 			continue
 		}
 		what := "the agent has said nothing since"

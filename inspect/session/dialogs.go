@@ -227,14 +227,13 @@ func orList(names []string) string {
 
 // concludeDialogs finds dialogs that were never answered. What they hold up need not be told once more.
 func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
-	held := s.run != nil || len(s.tools) > 0 || s.holdsPrompt()
 	stop := s.stop(t)
 	for _, d := range s.Dialogs {
 		if !d.Open(stop) {
 			continue
 		}
 		p := place{n: d.N, from: record.Agent}
-		if !held || stop-d.T < slowAnswer {
+		if !s.holds(d) || stop-d.T < slowAnswer {
 			f.add("dialog/open", p, "", "dialog %s was not answered; nothing seems to wait for it", d.words())
 			continue
 		}
@@ -248,12 +247,16 @@ func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
 	}
 }
 
-// holdsPrompt tells whether a prompt has no response: perhaps what asks the dialog holds it.
-func (s *Session) holdsPrompt() bool {
+// holds tells whether something waits for the dialog, as far as can be seen: a prompt that was sent before it has no
+// response, or a run that began before it has stood still since.
+func (s *Session) holds(d *Dialog) bool {
+	if s.run != nil && s.run.Start.N < d.N && s.moved < d.N {
+		return true
+	}
 	for _, m := range [2]map[string][]*Command{s.pairs.open, s.pairs.bare} {
 		for _, list := range m {
 			for _, c := range list {
-				if c.Type == "prompt" {
+				if c.Type == "prompt" && c.N < d.N {
 					return true
 				}
 			}

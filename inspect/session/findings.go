@@ -192,7 +192,7 @@ func (s *Session) twice(c *Command, r *Record) {
 			s.forgetPrompt(c)
 		}
 		return
-	case c.doubted || s.missing.client:
+	case s.pairs.doubts(c) || s.missing.client:
 		return
 	}
 	s.find("pair/twice", r.Entry, "", "%s (entry %d) was answered by entry %d before", c.words(), c.N, c.Response.N)

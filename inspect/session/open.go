@@ -86,10 +86,6 @@ func (s *Session) openStreams(o *opening) {
 }
 
 func (s *Session) openDialogs(o *opening) {
-	rank := rankLoose
-	if s.run != nil || len(s.tools) > 0 || s.holdsPrompt() {
-		rank = rankDialog
-	}
 	n := 0
 	for i := len(s.Dialogs) - 1; i >= 0 && n < maxOpen; i-- {
 		d := s.Dialogs[i]
@@ -100,6 +96,10 @@ func (s *Session) openDialogs(o *opening) {
 		then := "The extension waits until the client answers it."
 		if d.Timeout > 0 {
 			then = "The extension goes on by itself " + ago(d.Timeout) + " after it asked."
+		}
+		rank := rankLoose
+		if s.holds(d) {
+			rank = rankDialog
 		}
 		o.add(rank, d.Moment, "dialog", "client", then, "an extension asks the client something (%s) and has no answer", d.words())
 	}

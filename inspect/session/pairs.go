@@ -32,6 +32,7 @@ type Command struct {
 	known   *rpc.Command
 	token   []byte // the id as it was sent, when that differs from ID
 	doubted bool   // its response may be missing in the capture
+	era     int64  // of pairs when it was sent
 	inRun   bool   // sent while a run went on
 	raced   bool   // prompt: sent after another one, and before that one's run had begun
 	lost    bool   // prompt: found to be lost
@@ -58,6 +59,7 @@ type pairs struct {
 	next    int                   // in order
 	bad     []*BadLine            // lines without response
 	blind   bool                  // there was more than is kept: what matches nothing says nothing
+	era     int64                 // how often something was missing
 	guesses int                   // commands that may be looked through for a guess
 	prompts []*Command            // the latest prompts that have no run
 }
@@ -72,20 +74,17 @@ func (p *pairs) init() {
 	p.guesses = 10_000_000
 }
 
-// doubt marks what is open: its response may be missing.
+// doubt says that something is missing here: perhaps the response to what is open.
 func (p *pairs) doubt() {
-	for _, m := range [2]map[string][]*Command{p.open, p.bare} {
-		for _, list := range m {
-			for _, c := range list {
-				c.doubted = true
-			}
-		}
-	}
+	p.era++
 	p.bad = nil
 }
 
+// doubts tells whether the response to a command may be missing.
+func (p *pairs) doubts(c *Command) bool { return c.doubted || c.era < p.era }
+
 func (s *Session) command(r *Record) {
-	c := &Command{Moment: *r.at(), Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: s.ready == nil, inRun: s.run != nil}
+	c := &Command{Moment: *r.at(), Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: s.ready == nil, inRun: s.run != nil, era: s.pairs.era}
 	if r.ID != nil {
 		c.ID = idOf(r.ID)
 		c.deep = len(r.ID) > deepID && scan.Scan(r.ID).Depth > deepID

@@ -8,7 +8,7 @@ import (
 )
 
 // maxPrompts bounds the prompts that may yet begin a run.
-const maxPrompts = 1000
+const maxPrompts = 64
 
 // startingPrompt finds the prompt that a run belongs to: the first accepted one that has none yet. A command of an
 // extension begins no run, but a prompt template, which looks alike, does.

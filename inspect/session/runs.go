@@ -78,6 +78,11 @@ func (s *Session) event(r *Record) {
 		s.run.Events++
 	}
 	switch r.Type {
+	case "queue_update", "bash_execution_update", "entry_appended", "session_info_changed", "thinking_level_changed", "extension_error":
+	default:
+		s.moved = r.N
+	}
+	switch r.Type {
 	case "message_update":
 		s.update(r)
 	case "agent_start":

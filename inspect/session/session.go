@@ -58,6 +58,7 @@ type Session struct {
 	asks     asks
 	run      *Run // the run that goes on, or nil
 	life     life
+	moved    int64            // number of the latest event of a run, turn, message or tool
 	nodes    int              // turns, messages and tools that Runs holds
 	tools    map[string]*Tool // that go on, by call id
 	compact  *Moment          // a compaction goes on

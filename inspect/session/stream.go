@@ -75,6 +75,7 @@ func (s *Session) another(r *Record) bool {
 		return false
 	}
 	r.kind = d.kind
+	s.moved = r.N
 	s.crossed(r)
 	s.figures.count(r)
 	if s.run != nil {

@@ -20,11 +20,15 @@ type Span struct {
 	Start, End  int // the value
 }
 
-// ScanMembers is Scan, and notes in m where the members of the object are. m may be used again and again.
+// ScanMembers is Scan, and notes in m where the members of the object are, up to where JSON ends. m may be used again and
+// again.
 func ScanMembers(b []byte, m *Spans) Result {
 	m.List, m.More, m.open = m.List[:0], false, false
 	s := Scanner{spans: m}
 	s.Write(b)
+	if n := len(m.List); n > 0 && m.List[n-1].End == 0 { // JSON ended within it
+		m.List = m.List[:n-1]
+	}
 	return s.Result()
 }
 
