@@ -115,7 +115,9 @@ func TestCheckFollow(t *testing.T) {
 	check := pitest.Start(t, cmd, pitest.Pipes)
 	check.ExpectFunc("the response to nothing", func(r pitest.Record) bool { return r.Get("rule") == "pair/stray" })
 	s.Send("not json")
-	check.ExpectFunc("the client's line", func(r pitest.Record) bool { return r.Get("rule") == "framing/invalid-json" && r.Get("from") == "client" })
+	check.ExpectFunc("the client's line", func(r pitest.Record) bool {
+		return r.Get("rule") == "framing/invalid-json" && r.Get("from") == "client"
+	})
 	s.CloseStdin()
 	s.Wait(0)
 	check.Wait(1)
