@@ -124,7 +124,7 @@ func TestFormatCommands(t *testing.T) {
 		return n
 	}
 	lines := map[string]int{ // that a command prints
-		"jq -c .": len(entries) + 1,
+		"jq -c .":                         len(entries) + 1,
 		`select(.from=="agent" and .msg)`: count(func(e *Entry) bool { return e.From == Agent && e.Form == Msg }),
 		"select(.note)":                   count(func(e *Entry) bool { return e.Note != nil }),
 		"zstdgrep":                        1,

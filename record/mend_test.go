@@ -201,4 +201,3 @@ func TestMendForeign(t *testing.T) {
 		}
 	}
 }
-

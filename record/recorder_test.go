@@ -436,4 +436,3 @@ func TestClockNotes(t *testing.T) {
 		}
 	})
 }
-

@@ -191,4 +191,3 @@ func covers(data []byte) (ends [streamCount]int64) {
 	}
 	return ends
 }
-
