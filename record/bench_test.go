@@ -105,3 +105,101 @@ func BenchmarkRead(b *testing.B) {
 		c.Close()
 	})
 }
+
+// BenchmarkLast finds the last entry of a capture, as a list of captures does: with an index, and of one that was cut.
+func BenchmarkLast(b *testing.B) {
+	path := trafficFile(b, 256<<20)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cut := filepath.Join(b.TempDir(), "cut.jsonl.zst")
+	if err := os.WriteFile(cut, data[:len(data)*9/10], 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for _, test := range []struct{ name, path string }{{"index", path}, {"cut", cut}} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c, err := Open(test.path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if e, ok := c.Last(); !ok || e.N == 0 {
+					b.Fatal("no last entry")
+				}
+				c.Close()
+			}
+		})
+	}
+}
+
+// sparse is a file of nothing with an index at its end.
+type sparse struct {
+	end  int64
+	tail []byte
+}
+
+func (s *sparse) ReadAt(p []byte, off int64) (int, error) {
+	if off < s.end {
+		return 0, os.ErrInvalid
+	}
+	return copy(p, s.tail[off-s.end:]), nil
+}
+
+// BenchmarkReadIndex reads the index of a capture of 20 GiB of traffic.
+func BenchmarkReadIndex(b *testing.B) {
+	var rows []FrameInfo
+	off := int64(0)
+	for i := range int64(10_000) {
+		rows = append(rows, FrameInfo{Off: off, Size: 100_000, Raw: frameSize, First: i*7000 + 1, Count: 7000, T0: i, T1: i + 1})
+		off += 100_000
+	}
+	index := appendIndex(nil, rows)
+	s := &sparse{off, appendSeekTable(index, rows, len(index))}
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := ReadIndex(s, s.end+int64(len(s.tail)))
+		if err != nil || len(got) != len(rows) {
+			b.Fatal(len(got), err)
+		}
+	}
+}
+
+// BenchmarkFollow reads a capture that grows by a flush of 64 KiB of traffic at a time.
+func BenchmarkFollow(b *testing.B) {
+	data := traffic(8<<20, 1)
+	whole := &memFile{}
+	w, err := NewWriter(whole, &Header{Pitap: Version}, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ends []int
+	s := NewSplitter(Agent, w.Add)
+	for p := data; len(p) > 0; p = p[min(len(p), 64<<10):] {
+		s.Write(1, p[:min(len(p), 64<<10)])
+		s.Flush()
+		if err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+		ends = append(ends, len(whole.data))
+	}
+	perCPU(b, int64(len(data)), func() {
+		f := &memFile{}
+		left := ends
+		r := NewReader(f, f.size)
+		r.Wait = func() bool {
+			if len(left) == 0 {
+				return false
+			}
+			f.data = whole.data[:left[0]]
+			left = left[1:]
+			return true
+		}
+		for r.Next() {
+		}
+		if r.Err() != nil || len(r.Damage()) > 0 {
+			b.Fatal(r.Err(), r.Damage())
+		}
+	})
+}

@@ -78,7 +78,7 @@ func (d *decoder) parse(line []byte, e *Entry) error {
 	case e.From == NoStream:
 		return fmt.Errorf("member from at byte %d is %.30q, neither client, agent nor stderr", m.from.at, m.from.b)
 	}
-	e.N, e.T, e.Off, e.MoreCuts = m.n, m.t, m.off, m.more
+	e.N, e.T, e.Off = m.n, m.t, m.off
 	e.Part, e.Last, e.EOL = m.part, m.part && m.last, m.eol
 	if e.Part && !e.Last {
 		e.EOL = ""
@@ -251,8 +251,9 @@ func (d *decoder) lists(e *Entry) error {
 		for i := 0; i < len(nums); i += 2 {
 			d.cuts = append(d.cuts, Cut{nums[i], nums[i+1]})
 		}
-		e.Cuts = d.cuts
-		e.MoreCuts += int64((total - len(nums)) / 2)
+		if e.Cuts = d.cuts; len(e.Cuts) > 0 {
+			e.MoreCuts = d.m.more + int64((total-len(nums))/2)
+		}
 	}
 	if v := d.m.super; v.b != nil {
 		nums, _, bad := numbers(d.super[:0], v.b, 1, maxSuper)
