@@ -109,14 +109,14 @@ func (s *Session) forgetDialog(id string) {
 
 func (s *Session) keepOptions(d *Dialog, array []byte) {
 	d.any = array == nil
-	for e := elementsOf(array); e.next(); {
-		if s.asks.options++; s.asks.options > maxOptions || e.value[0] != '"' {
+	for e := scan.WalkOver(array); e.Next(); {
+		if s.asks.options++; s.asks.options > maxOptions || e.Value[0] != '"' {
 			d.any = true
 			s.asks.options--
 			return
 		}
 		d.count++
-		s.scratch, _ = scan.Unquote(s.scratch[:0], e.value)
+		s.scratch, _ = scan.Unquote(s.scratch[:0], e.Value)
 		d.options = append(d.options, hash(s.scratch))
 	}
 }

@@ -94,8 +94,8 @@ func (s *Session) checkTurn(r *Record, message []byte) {
 		return
 	}
 	n := 0
-	for e := elementsOf(r.get("toolResults")); e.next(); n++ {
-		if !s.missing.edited && n < len(l.results) && hash(e.value) != l.results[n] {
+	for e := scan.WalkOver(r.get("toolResults")); e.Next(); n++ {
+		if !s.missing.edited && n < len(l.results) && hash(e.Value) != l.results[n] {
 			s.find("order/turn-end", r.Entry, "", "element %d of the toolResults of turn_end is not the turn's toolResult message number %d", n, n+1)
 		}
 	}
@@ -233,8 +233,8 @@ func (s *Session) spoke(r *Record, m *Message, body *messageBody) {
 	if failed(m.Stop) || m.Stop == "deferred" {
 		return
 	}
-	for e := elementsOf(body.content); e.next(); {
-		c, isCall := callOf(e.value)
+	for e := scan.WalkOver(body.content); e.Next(); {
+		c, isCall := callOf(e.Value)
 		switch {
 		case !isCall:
 		case len(l.calls) == maxCalls:
@@ -248,8 +248,8 @@ func (s *Session) spoke(r *Record, m *Message, body *messageBody) {
 
 // callOf reads a content block that is a tool call.
 func callOf(block []byte) (c call, isCall bool) {
-	for ms := scan.MembersOf(block); ms.Next(); {
-		value := block[ms.Start:ms.End]
+	for ms := scan.WalkOver(block); ms.Next(); {
+		value := ms.Value
 		switch {
 		case ms.Is("type"):
 			if isCall = string(value) == `"toolCall"`; !isCall {
@@ -271,8 +271,8 @@ type messageBody struct{ all, role, content, model, stop, err, usage, call []byt
 
 func messageOf(object []byte) (m messageBody) {
 	m.all = object
-	for ms := scan.MembersOf(object); ms.Next(); {
-		value := object[ms.Start:ms.End]
+	for ms := scan.WalkOver(object); ms.Next(); {
+		value := ms.Value
 		switch {
 		case ms.Is("role"):
 			m.role = value

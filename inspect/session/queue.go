@@ -37,8 +37,8 @@ func (s *Session) queueUpdate(r *Record) {
 	for i, name := range [2]string{"steering", "followUp"} {
 		old := q.lists[i]
 		var list []uint64
-		for e := elementsOf(r.get(name)); e.next() && len(list) < maxQueue; {
-			s.scratch, _ = scan.Unquote(s.scratch[:0], e.value)
+		for e := scan.WalkOver(r.get(name)); e.Next() && len(list) < maxQueue; {
+			s.scratch, _ = scan.Unquote(s.scratch[:0], e.Value)
 			list = append(list, hash(s.scratch))
 		}
 		switch {

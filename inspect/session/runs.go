@@ -1,6 +1,10 @@
 package session
 
-import "strconv"
+import (
+	"strconv"
+
+	"pitap/record/scan"
+)
 
 // Run is what pi does from agent_start to agent_settled, retries and queued messages included.
 type Run struct {
@@ -296,8 +300,8 @@ func textOf(content []byte) []byte {
 		return content
 	}
 	n := 0
-	for e := elementsOf(content); e.next() && n < 100; n++ {
-		if text := memberOf(e.value, "text"); len(text) > 2 {
+	for e := scan.WalkOver(content); e.Next() && n < 100; n++ {
+		if text := memberOf(e.Value, "text"); len(text) > 2 {
 			return text
 		}
 	}

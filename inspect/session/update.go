@@ -100,8 +100,8 @@ func (u *update) read(event []byte) (name []byte) {
 		return name
 	}
 	*u = update{index: -1}
-	for ms := scan.MembersOf(event); ms.Next(); {
-		value := event[ms.Start:ms.End]
+	for ms := scan.WalkOver(event); ms.Next(); {
+		value := ms.Value
 		switch string(ms.Key) {
 		case "type":
 			name = nil
@@ -138,7 +138,7 @@ func (u *update) quick(event []byte) (name []byte) {
 		return nil
 	}
 	at += len(third)
-	if scan.ValueEnd(event, at) != len(event)-1 { // other members follow
+	if scan.Skip(event, at) != len(event)-1 { // other members follow
 		return nil
 	}
 	u.index, u.text = index, event[at:len(event)-1]

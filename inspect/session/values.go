@@ -23,48 +23,17 @@ func idOf(token []byte) string {
 	return string(id)
 }
 
-// memberOf gives the last member of that name of an object, nil when there is none.
+// memberOf gives the last member of that name of an object, which is JSON; nil when there is none.
 func memberOf(object []byte, name string) (value []byte) {
 	if len(object) == 0 || object[0] != '{' {
 		return nil
 	}
-	ms := scan.MembersOf(object)
-	for ms.Next() {
-		if ms.Is(name) {
-			value = object[ms.Start:ms.End]
+	for w := scan.WalkOver(object); w.Next(); {
+		if w.Is(name) {
+			value = w.Value
 		}
 	}
 	return value
-}
-
-// elements walks over the elements of an array.
-type elements struct {
-	b     []byte
-	at    int
-	value []byte
-}
-
-func elementsOf(array []byte) elements {
-	if len(array) == 0 || array[0] != '[' {
-		return elements{}
-	}
-	return elements{b: array, at: 1}
-}
-
-func (e *elements) next() bool {
-	for e.at < len(e.b) && (e.b[e.at] == ',' || e.b[e.at] <= ' ') {
-		e.at++
-	}
-	if e.at >= len(e.b) || e.b[e.at] == ']' {
-		return false
-	}
-	end := scan.ValueEnd(e.b, e.at)
-	if end < 0 {
-		e.at = len(e.b)
-		return false
-	}
-	e.value, e.at = e.b[e.at:end], end
-	return true
 }
 
 // stringOf gives the text of a string token, cut; "" for what is none.
