@@ -14,6 +14,9 @@ type findings struct {
 	list  []*record.Finding
 	byKey map[findingKey]*record.Finding
 	many  map[findingKey]int // findings of a rule about a stream; its key is ""
+
+	latest    *record.Finding // that was added to
+	latestKey findingKey
 }
 
 type findingKey struct {
@@ -41,9 +44,14 @@ type place struct {
 // each rule and stream.
 func (f *findings) add(rule string, p place, key, format string, args ...any) {
 	k := findingKey{rule, p.from, key}
-	if old := f.byKey[k]; old != nil {
+	old := f.latest
+	if old == nil || k != f.latestKey {
+		old = f.byKey[k]
+	}
+	if old != nil {
 		old.Count++
 		old.Last = max(old.Last, p.n)
+		f.latest, f.latestKey = old, k
 		return
 	}
 	group := findingKey{rule: rule, from: p.from}
