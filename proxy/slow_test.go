@@ -264,7 +264,7 @@ func TestCopyFails(t *testing.T) {
 	s.cfg.Copy = []string{"/no/such/program"}
 	s.start()
 	s.until(3)
-	for len(s.warned()) == 0 {
+	for deadline := time.Now().Add(30 * time.Second); len(s.warned()) == 0 && time.Now().Before(deadline); {
 		<-time.After(time.Millisecond)
 	}
 	if err := touch(goOn); err != nil {

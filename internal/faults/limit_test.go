@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pitap/internal/zoo"
-	"pitap/record"
 )
 
 // Promise: twenty recorders that start in the same instant in one folder make twenty whole captures.
@@ -53,7 +52,7 @@ func TestTwentyAtOnce(t *testing.T) {
 	of := map[int64]string{}
 	for _, file := range files {
 		rigs[0].written(file)
-		of[agentOf(t, file)] = file
+		of[agentIn(file)] = file
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: mode %v, %v", file, info.Mode(), err)
 		}
@@ -68,21 +67,6 @@ func TestTwentyAtOnce(t *testing.T) {
 		f.exact()
 		f.noGap()
 	}
-}
-
-// agentOf is the process that a capture is about.
-func agentOf(t *testing.T, path string) int64 {
-	t.Helper()
-	c, err := record.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	h, err := c.Header()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int64(h.Agent.PID)
 }
 
 // limited starts pitap with at most so many open files.
