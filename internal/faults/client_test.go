@@ -16,7 +16,7 @@ import (
 // Promise: a client that is killed leaves nobody, and the capture is whole.
 func TestClientKilled(t *testing.T) {
 	t.Parallel()
-	for range times(4, 40) {
+	for range times(4, 30) {
 		func() {
 			g := newRig(t)
 			defer g.end()
@@ -98,7 +98,7 @@ func TestClientStops(t *testing.T) {
 			t.Parallel()
 			g := newRig(t)
 			g.task.Pace = pace
-			g.startClient(times64(3<<20, 30<<20))
+			g.startClient(times64(3<<20, 10<<20))
 			g.flows(1)
 			for range times(3, 20) {
 				g.cmd.Process.Signal(unix.SIGSTOP)

@@ -44,10 +44,10 @@ func (g *rig) read(path string) *found {
 	}
 	defer file.Close()
 	f := &found{t: g.t, g: g, path: path, has: map[record.Stream][][2]int64{}, lost: map[record.Stream]int64{}, notes: map[string]int{}}
-	sent := map[record.Stream][]byte{
-		record.Client: First(clientSeed(g.seed), mostRecord, max(g.client.Written.Load(), g.agent.Read.Load())+2*mostRecord),
-		record.Agent:  First(agentSeed(g.seed), mostRecord, max(g.agent.Written.Load(), g.client.Read.Load())+2*mostRecord),
-		record.Stderr: First(stderrSeed(g.seed), mostErr, max(g.agent.WroteErr.Load(), g.client.ReadErr.Load())+2*mostErr),
+	sent := map[record.Stream]*prefix{
+		record.Client: {s: NewStream(clientSeed(g.seed), mostRecord)},
+		record.Agent:  {s: NewStream(agentSeed(g.seed), mostRecord)},
+		record.Stderr: {s: NewStream(stderrSeed(g.seed), mostErr)},
 	}
 	var n, t int64
 	for file.Next() {
@@ -64,7 +64,7 @@ func (g *rig) read(path string) *found {
 		}
 		body := append(bytes.Clone(e.Body), e.EOL...)
 		end := e.Off + int64(len(body))
-		if end > int64(len(sent[e.From])) || !bytes.Equal(sent[e.From][e.Off:end], body) {
+		if !bytes.Equal(sent[e.From].part(e.Off, end), body) {
 			g.t.Fatalf("%s: entry %d says that byte %d of %v is %.80q", path, e.N, e.Off, e.From, body)
 		}
 		f.has[e.From] = append(f.has[e.From], [2]int64{e.Off, end})

@@ -17,6 +17,9 @@ import (
 // Promise: after SIGKILL of pitap, what the client was shown more than 100 ms earlier is in the capture, or a lag note
 // says how much less; and the agent is gone within a second.
 func TestKillPitap(t *testing.T) {
+	if zoo.Plainly(t) { // the detector alone may take 200 ms until a recorder runs
+		return
+	}
 	t.Parallel()
 	const lanes = 2 // at the same time
 	n := times(10, 200) / lanes
@@ -39,6 +42,7 @@ func TestKillPitap(t *testing.T) {
 // killed is what a SIGKILL of pitap did.
 type killed struct {
 	seed   uint64
+	after  time.Duration // the moment, since the first bytes
 	late   time.Duration // how far the capture was behind what had been shown, beyond what its last lag note says
 	lag    time.Duration // by that note
 	lived  time.Duration // the agent, after pitap
@@ -60,11 +64,11 @@ func killPitap(t *testing.T) (k killed) {
 		g.flows(1)
 	}
 	watch := watchTime()
-	g.moment(500 * ms)
+	after := g.moment(500 * ms)
 	at := Now()
 	g.cmd.Process.Signal(unix.SIGKILL)
 	g.gone() // with the agent
-	k = killed{seed: g.seed, lived: time.Duration(Now() - at), hiccup: watch(), shown: g.client.Read.Load()}
+	k = killed{seed: g.seed, after: after, lived: time.Duration(Now() - at), hiccup: watch(), shown: g.client.Read.Load()}
 	g.ended()
 	<-g.exited
 	files := g.captures()
@@ -111,41 +115,42 @@ func watchTime() (stop func() time.Duration) {
 	}
 }
 
-// judge looks at many kills. One that comes too late by little, while the machine was busy, may be the machine's doing;
-// most must be in time, and none far from it.
+// judge looks at many kills. One that shows too little, while timers of the test's own were late as well, may be the
+// machine's doing; most must be in time, and none far from it.
 func judge(t *testing.T, all []killed) {
 	t.Helper()
-	late, slow := 0, 0
-	var worst, longest killed
+	late, slow, excused := 0, 0, 0
 	for _, k := range all {
-		allowed := behind + 3*k.hiccup
-		if k.late > behind {
+		switch {
+		case k.late > 2*time.Second+10*k.hiccup:
+			t.Errorf("the capture is far behind what the client was shown: %v", k)
+		case k.late > behind+3*k.hiccup:
 			late++
+		case k.late > behind:
+			excused++
 		}
-		if k.late > 2*time.Second+allowed {
-			t.Errorf("seed %d: the capture was %v behind what the client was shown, and its lag note says %v", k.seed, k.late, k.lag)
-		}
-		if k.lived > time.Second+3*k.hiccup {
+		switch {
+		case k.lived > 10*time.Second:
+			t.Errorf("the agent lived on: %v", k)
+		case k.lived > time.Second+3*k.hiccup:
 			slow++
 		}
-		if k.lived > 10*time.Second {
-			t.Errorf("seed %d: the agent lived for %v after pitap", k.seed, k.lived)
-		}
-		if k.late > worst.late {
-			worst = k
-		}
-		if k.lived > longest.lived {
-			longest = k
-		}
 	}
-	t.Logf("%d kills: the capture was at worst %v behind (seed %d), %d times more than %v; the agent lived at most %v after pitap (seed %d)",
-		len(all), worst.late, worst.seed, late, behind, longest.lived, longest.seed)
-	if late > len(all)/5 && !busy() {
-		t.Errorf("in %d of %d kills the capture was more than %v behind; at worst %+v", late, len(all), behind, worst)
+	slices.SortFunc(all, func(a, b killed) int { return int(b.late - a.late) })
+	t.Logf("%d kills: the capture was more than %v behind %d times, and %d times while the machine was late, too; most: %v",
+		len(all), behind, late, excused, all[:min(4, len(all))])
+	slices.SortFunc(all, func(a, b killed) int { return int(b.lived - a.lived) })
+	t.Logf("the agent lived longest, after pitap: %v", all[:min(2, len(all))])
+	if late > len(all)/10 && !busy() {
+		t.Errorf("in %d of %d kills the capture was more than %v behind", late, len(all), behind)
 	}
 	if slow > len(all)/10 {
-		t.Errorf("in %d of %d kills the agent lived for more than a second; at worst %+v", slow, len(all), longest)
+		t.Errorf("in %d of %d kills the agent lived for more than a second", slow, len(all))
 	}
+}
+
+func (k killed) String() string {
+	return fmt.Sprintf("seed %d: after %v %v behind (lag %v) of %d bytes shown, agent lived %v, timers late by %v", k.seed, k.after, k.late, k.lag, k.shown, k.lived, k.hiccup)
 }
 
 // An agent that wants to go on, whatever it is told: SIGKILL of pitap ends it, too.

@@ -68,14 +68,18 @@ func (s *Stream) Next() []byte {
 	return s.buf
 }
 
-// First gives the first n bytes of the stream.
-func First(seed uint64, most int, n int64) []byte {
-	s := NewStream(seed, most)
-	b := make([]byte, 0, n)
-	for int64(len(b)) < n {
-		b = append(b, s.Next()...)
+// prefix is the beginning of a stream, as far as it was needed.
+type prefix struct {
+	s *Stream
+	b []byte
+}
+
+// part gives the bytes of the stream from one offset to another.
+func (p *prefix) part(from, to int64) []byte {
+	for int64(len(p.b)) < to {
+		p.b = append(p.b, p.s.Next()...)
 	}
-	return b[:n]
+	return p.b[from:to]
 }
 
 // check compares what comes with a stream.
