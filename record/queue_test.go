@@ -216,3 +216,19 @@ func TestQueueNotes(t *testing.T) {
 		}
 	})
 }
+
+// Forwarding makes no garbage.
+func TestPutAllocatesNothing(t *testing.T) {
+	q := newQueue(func() int64 { return 1 })
+	p := bytes.Repeat([]byte("x"), 300)
+	if n := testing.AllocsPerRun(1000, func() {
+		q.put(Client, p)
+		q.put(Agent, p)
+		for range 2 {
+			it, _ := q.next()
+			q.release(it)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations for two puts", n)
+	}
+}
