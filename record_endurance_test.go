@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"pitap/internal/zoo"
 	"pitap/record"
@@ -73,6 +74,11 @@ func TestEndurance(t *testing.T) {
 		commands, commands*records, total/1e6, day.memory[fifth]>>20, day.growth()/(1<<20), slices.Max(day.memory)>>20, slices.Max(day.files), slices.Max(day.threads))
 	if day.growth() > 16<<20 { // less than a MiB for each hour of a day
 		t.Errorf("memory grew: %d", day.memory)
+	}
+	tenth, all := day.cpu[len(day.cpu)/10-1], day.cpu[len(day.cpu)-1]
+	t.Logf("processor time: %v for a tenth of it, %v for all", tenth, all)
+	if long && all > 13*tenth {
+		t.Errorf("ten times the traffic took %v, a tenth of it %v", all, tenth)
 	}
 	if slices.Max(day.files) != day.files[fifth] || slices.Max(day.threads) > day.threads[fifth]+1 {
 		t.Errorf("descriptors %d, threads %d", day.files, day.threads)
@@ -134,7 +140,10 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 // samples are what a process has held, at equal steps of its work.
-type samples struct{ memory, files, threads []int }
+type samples struct {
+	memory, files, threads []int
+	cpu                    []time.Duration
+}
 
 func (s *samples) take(t *testing.T, pid int) {
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -145,7 +154,7 @@ func (s *samples) take(t *testing.T, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.memory = append(s.memory, zoo.Resident(pid))
+	s.memory, s.cpu = append(s.memory, zoo.Resident(pid)), append(s.cpu, zoo.CPU(pid))
 	s.files, s.threads = append(s.files, len(files)), append(s.threads, len(threads))
 }
 
