@@ -92,6 +92,7 @@ func (s *sample) contentOf(t *testing.T, n int64) []byte {
 }
 
 func TestEveryPrefix(t *testing.T) {
+	t.Parallel()
 	s := makeSample(t)
 	for n := range len(s.data) + 1 {
 		if racing && n%5 > 0 {
@@ -120,6 +121,7 @@ func TestEveryPrefix(t *testing.T) {
 
 // Of a plain capture, too.
 func TestEveryPrefixPlain(t *testing.T) {
+	t.Parallel()
 	s := makeSample(t)
 	for n := range len(s.content) + 1 {
 		r, entries := readBytes(s.content[:n])
@@ -152,6 +154,7 @@ func (s *sample) frameOf(at int) int {
 // TestEveryFlip changes each byte of a capture, in two ways. A changed frame is named and not given, or given as it was,
 // and all other frames are read.
 func TestEveryFlip(t *testing.T) {
+	t.Parallel()
 	s := makeSample(t)
 	for at := range s.data {
 		if racing && at%10 > 0 {
