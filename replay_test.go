@@ -217,3 +217,57 @@ func TestDemo(t *testing.T) {
 		t.Errorf("status %d, stderr %s", o.status, o.stderr)
 	}
 }
+
+// A report's name without an ending is a folder, whether it is there or not, and each replay has a file of its own in it.
+func TestReportFolder(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	for _, name := range []string{"a", "b/", "c/d/", "e/f"} {
+		for range 3 {
+			if o := s.with("PITAP_REPORT="+s.path(name)).run(talkIn, "pitap", "replay", s.path("f.jsonl")); o.status != 0 || o.stderr != "a warning\n" {
+				t.Fatalf("%s: %+v", name, o)
+			}
+		}
+		if v := s.run("", "pitap", "verdict", s.path(name)); v.status != 0 || strings.Count(v.stdout, ": ok: complete\n") != 3 {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if v := s.run("", "pitap", "verdict", s.path("nowhere")); v.status != 1 || !strings.Contains(v.stderr, "no replay was started") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestVerdictAllowsUnfinished(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture+strings.Replace(talkEnd, "%s", `"code":0`, 1))
+	s = s.with("PITAP_REPORT=" + s.path("r.json"))
+	_, question, _ := strings.Cut(talkIn, "\n")
+	o := s.run(question, "pitap", "replay", s.path("f.jsonl"))
+	if v := s.run("", "pitap", "verdict"); v.status != 1 || !strings.Contains(v.stdout, "FAILED: unfinished") || strings.Contains(v.stdout+o.stderr, "entry 0") {
+		t.Errorf("%+v %+v", v, o)
+	}
+	if v := s.run("", "pitap", "verdict", "--allow-unfinished"); v.status != 0 || strings.Contains(v.stdout, "FAILED") || !strings.Contains(v.stdout, "f.jsonl: ok, as it may be unfinished") {
+		t.Errorf("%+v", v)
+	}
+	s.run(`{"type":"prompt","message":"another"}`+"\n", "pitap", "replay", s.path("f.jsonl"))
+	if v := s.run("", "pitap", "verdict", "--allow-unfinished"); v.status != 1 || !strings.Contains(v.stdout, "FAILED") {
+		t.Errorf("a miss is allowed: %+v", v)
+	}
+}
+
+func TestReplayFlagsBehindTheCapture(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	for _, test := range []struct{ before, after, want string }{
+		{"", "--mode rpc --report x.json", "--report stands behind CAPTURE"},
+		{"", "--mode rpc --speed=max", "--speed stands behind CAPTURE"},
+		{"--quiet", "--report x.json", ""},
+		{"", "--mode rpc --no-session -- --report", ""},
+	} {
+		argv := append(append([]string{"pitap", "replay"}, strings.Fields(test.before)...), s.path("f.jsonl"))
+		o := s.run(talkIn, append(argv, strings.Fields(test.after)...)...)
+		if o.stdout != talkOut() || o.status != 0 || !strings.Contains(o.stderr, test.want) || test.want == "" && strings.Contains(o.stderr, "CAPTURE") {
+			t.Errorf("%+v: %+v", test, o)
+		}
+	}
+}
