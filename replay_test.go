@@ -203,18 +203,33 @@ func TestFixtureRecords(t *testing.T) {
 	}
 }
 
-// The demo needs nothing: a session is replayed, recorded, shown and checked.
+// The demo needs nothing: a session is replayed, recorded, shown and checked. It fits a terminal, and what it says to
+// type next can be typed.
 func TestDemo(t *testing.T) {
 	s := newSandbox(t)
 	s = s.with("PATH=" + s.path("bin"))
-	o := s.run("", s.path("bin/pitap"), "demo")
-	for _, want := range []string{"$ pitap show", "$ pitap stats", "$ pitap check", "prompt", "Say hello", "agent_settled", "pitap inspect "} {
+	pitap := s.path("bin/pitap")
+	o := s.run("", pitap, "demo")
+	for _, want := range []string{"$ pitap show", "$ pitap check", "$ pitap why", "$ pitap verdict", "→ prompt", "agent_settled",
+		"hazard framing/u2028", "Nothing was open.", ": ok: complete", pitap + " inspect "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}
 	}
-	if o.status != 0 || o.stderr != "" {
-		t.Errorf("status %d, stderr %s", o.status, o.stderr)
+	if o.status != 0 || o.stderr != "" || strings.Count(o.stdout, "\n") > 66 {
+		t.Errorf("status %d, stderr %s, %d lines", o.status, o.stderr, strings.Count(o.stdout, "\n"))
+	}
+	_, shown, _ := strings.Cut(o.stdout, "$ pitap show\n")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	for line := range strings.Lines(shown) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	_, path, _ := strings.Cut(o.stdout, pitap+" inspect ")
+	path, _, _ = strings.Cut(path, "\n")
+	if v := s.run("", pitap, "show", path); v.status != 0 || !strings.Contains(v.stdout, "agent_settled") {
+		t.Errorf("%+v", v)
 	}
 }
 
