@@ -174,8 +174,12 @@ func (p *player) finishEarly(what string, code int, signal string) {
 	p.finish(Unfinished, what+" came before the recorded end", code, signal)
 }
 
-// onlyEndLeft tells whether an idle agent waits for nothing but its end, and had nothing more to say then.
+// onlyEndLeft tells whether an idle agent waits for nothing but its end, and had nothing more to say then. A capture
+// that does not tell how the agent ended has no more to say at its end, whatever ends the agent there.
 func (p *player) onlyEndLeft() bool {
+	if p.pos >= len(p.s.steps) && p.s.exit == nil {
+		return true
+	}
 	if !p.endless() {
 		return false
 	}

@@ -395,8 +395,8 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 		p.rep.Code, p.rep.Signal = 1, ""
 	}
 	p.lastWords()
+	p.stand()
 	if o != Complete {
-		p.rep.Waiting = p.waitingFor()
 		p.say("%s", p.rep.String())
 	}
 }
@@ -424,12 +424,17 @@ func (p *player) report() {
 	if p.a.OnReport == nil {
 		return
 	}
+	p.stand()
+	p.a.OnReport(&p.rep)
+}
+
+// stand notes where the script stands.
+func (p *player) stand() {
 	p.rep.At, p.rep.Last = p.entry(p.pos), p.entry(len(p.s.steps))
 	p.rep.Waiting = ""
 	if p.rep.Outcome != Complete {
 		p.rep.Waiting = p.waitingFor()
 	}
-	p.a.OnReport(&p.rep)
 }
 
 // entry is the number of the entry that a step begins with.
