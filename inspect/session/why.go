@@ -11,18 +11,39 @@ import (
 // Why says in one paragraph what is waited for, by whom and since when, or how the session ended. t is the time at
 // which it is asked, in nanoseconds since the start; of a session that has ended the time does not matter.
 func (s *Session) Why(t int64) string {
+	why, said := s.why(t)
+	if said {
+		why += s.said(max(t, s.T))
+	}
+	return why
+}
+
+// Brief is Why in fewer words, for a screen that tells beside it what crossed last.
+func (s *Session) Brief(t int64) string {
+	if s.Ended && s.Exit == nil {
+		if open := s.Open(s.T); len(open) > 0 {
+			return "The recording stops here, cut, without the agent's exit. Then: " + lower(s.waiting(open, s.T))
+		}
+		return "The recording stops here, cut, without the agent's exit. Nothing was open."
+	}
+	why, _ := s.why(t)
+	return why
+}
+
+// why is the sentence; said tells that what crossed last belongs behind it.
+func (s *Session) why(t int64) (why string, said bool) {
 	if s.Ended || s.Exit != nil {
-		return s.ending()
+		return s.ending(), false
 	}
 	t = max(t, s.T)
 	open := s.Open(t)
 	switch {
 	case len(open) > 0:
-		return s.waiting(open, t) + s.said(t)
+		return s.waiting(open, t), true
 	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
-		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t))
+		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t)), false
 	}
-	return "Nothing is open: the agent waits for the client's next command." + s.said(t)
+	return "Nothing is open: the agent waits for the client's next command.", true
 }
 
 // waiting says what is open at t.

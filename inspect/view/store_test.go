@@ -222,7 +222,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("byte %d flipped: nothing is said, and there are %d entries", i, st.Entries)
 		}
 		s.Findings(80)
-		s.Runs()
+		s.Runs(80)
 		s.Figures(80)
 	}
 	if s := opened(t, file("other", []byte("hello\nworld\n"))); s.State().Err == nil {
