@@ -130,7 +130,7 @@ type rig struct {
 	cmd           *exec.Cmd
 	exited        chan struct{}
 	lasting       sync.WaitGroup // goroutines of the client
-	life          *os.File       // ends when all processes of the session have
+	life          *os.File       // ends when the client and the agent have: pitap leaves it to the agent
 	over          chan struct{}  // closed then
 }
 
@@ -376,10 +376,10 @@ func (g *rig) ended() {
 	g.right()
 }
 
-// gone waits until no process of the session is left.
+// gone waits until the agent, and a client of its own, are gone.
 func (g *rig) gone() {
 	g.t.Helper()
-	g.until("all processes to end", func() bool { return isClosed(g.over) })
+	g.until("the agent's end", func() bool { return isClosed(g.over) })
 }
 
 // captures are the paths of the captures.
@@ -396,9 +396,23 @@ func (g *rig) capture() *found {
 	if len(files) != 1 {
 		g.t.Fatalf("%d captures, want 1: %q", len(files), files)
 	}
+	g.written(files[0])
 	f := g.read(files[0])
 	f.whole()
 	return f
+}
+
+// written waits until nobody writes a capture any more: pitap itself, or the copy of it that goes on.
+func (g *rig) written(path string) {
+	g.t.Helper()
+	g.until("the capture to end", func() bool {
+		c, err := record.Open(path)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		defer c.Close()
+		return !c.Live()
+	})
 }
 
 // warned waits until pitap has said something of the recording.
