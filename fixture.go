@@ -170,7 +170,7 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 	}
 	r.out = ""
 	r.after = func(capture string) {
-		content, err := cutFile(capture, cut.Options{})
+		content, err := t.cutFile(capture, cut.Options{})
 		if err == nil && folder {
 			path, err = nextInFolder(path)
 		}
