@@ -117,15 +117,13 @@ func before(ns int64) string {
 func (s *Session) ending() string {
 	e := s.Exit
 	if e == nil {
-		end := fmt.Sprintf("The recording stops without the agent's exit: pitap was killed, the machine stopped, or this is a copy of a capture "+
-			"that went on. Its last entry is %s after the start; what came behind it, and when, is not known.", ago(s.T))
-		end += s.toldToEnd()
+		end := fmt.Sprintf("The recording stops here, %s after the start, without the agent's exit.%s", ago(s.T), s.toldToEnd())
 		if open := s.Open(s.T); len(open) > 0 {
 			end += " Open was then: " + lower(s.waiting(open, s.T))
 		} else {
 			end += " Nothing was open then."
 		}
-		return end + s.said(s.T)
+		return end + s.said(s.T) + " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
