@@ -304,7 +304,7 @@ errors, and hide what an agent writes to stderr.
     miss                a record of the client that was not recorded, and how
                         the nearest one differs
     never came          a recorded command that the client did not send
-    waited, gave up     what was waited for, and how long
+    waited              what was waited for, and how long
     answered early, out of turn
                         the client asked in another order, which is no mistake
 

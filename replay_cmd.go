@@ -343,5 +343,9 @@ func writeWhole(file string, content []byte) error {
 	if err != nil {
 		os.Remove(draft)
 	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", file, at.Err) // the draft is our affair
+	}
 	return err
 }

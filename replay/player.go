@@ -218,6 +218,7 @@ func (p *player) sent(st *step) hold {
 			p.matched(c, a.id)
 			q := p.asking(c.q)
 			q.given = max(q.given, c.nth)
+			q.came++
 			p.pass(st)
 			return moved
 		}

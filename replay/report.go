@@ -122,7 +122,7 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	}
 	if r.Outcome != Complete && r.Last > 0 {
 		fmt.Fprintf(&b, "; at entry %d of %d", r.At, r.Last)
-		if r.Waiting != "" && !strings.Contains(r.Detail, r.Waiting) {
+		if r.Waiting != "" && r.Outcome != GaveUp {
 			fmt.Fprintf(&b, ", waiting for %s", r.Waiting)
 		}
 	}
@@ -132,11 +132,10 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	}
 	noted(&b, "never came", r.NeverCame)
 	for _, w := range r.Waits {
-		word := "waited"
 		if w.GaveUp {
-			word = "gave up waiting"
+			continue // the first line says it
 		}
-		fmt.Fprintf(&b, "  %s %v for %s\n", word, time.Duration(w.Second*float64(time.Second)).Round(10*time.Millisecond), w.For)
+		fmt.Fprintf(&b, "  waited %v for %s\n", time.Duration(w.Second*float64(time.Second)).Round(10*time.Millisecond), w.For)
 	}
 	noted(&b, "answered early", r.Early)
 	noted(&b, "answered out of turn", r.Reordered)

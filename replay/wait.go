@@ -134,7 +134,7 @@ func (p *player) tick() {
 			p.said = false
 			what := p.waitingFor()
 			p.rep.Waits = appendListed(p.rep.Waits, Wait{For: what, N: p.entry(p.pos), Second: waited.Seconds(), GaveUp: true})
-			p.finish(GaveUp, "waited for "+what, 1, "")
+			p.finish(GaveUp, fmt.Sprintf("waited %v for %s", waited.Round(100*time.Millisecond), what), 1, "")
 		}
 	}
 }

@@ -308,7 +308,7 @@ type mark struct {
 
 func (p *plan) choose(all []mark, runs int) error {
 	if p.opt.Run > runs {
-		return fmt.Errorf("run %d of %d", p.opt.Run, runs)
+		return fmt.Errorf("there is no run %d: the session has %d", p.opt.Run, runs)
 	}
 	if len(all) == 0 {
 		return errors.New("no entries")

@@ -144,7 +144,7 @@ func TestParts(t *testing.T) {
 	err := cut.Cut(&bytes.Buffer{}, func() (*record.Reader, error) {
 		return record.NewReader(strings.NewReader(one), func() (int64, error) { return int64(len(one)), nil }), nil
 	}, cut.Options{Run: 2})
-	if err == nil || err.Error() != "run 2 of 1" {
+	if err == nil || err.Error() != "there is no run 2: the session has 1" {
 		t.Errorf("error %v", err)
 	}
 }
