@@ -267,6 +267,15 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q from %d: found %q, want %q", c.source, c.from, r.Text, c.text)
 		}
 	}
+	for _, source := range []string{`^\{`, `\}$`, `^\{"type":"\w+"`} { // of the record, not of the line around it
+		p, err := NewPattern(source, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hit := s.Search(context.Background(), p, 0, 1); hit.Pos < 0 || hit.Pos > 10 {
+			t.Errorf("%q is found at position %d", source, hit.Pos)
+		}
+	}
 	// What stands in the line around a record is not found.
 	p, _ := NewPattern(`"from"`, false)
 	if hit := s.Search(context.Background(), p, 0, 1); hit.Pos >= 0 {
