@@ -141,7 +141,7 @@ func bindings() map[string]func(*app) {
 
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
-	a.keysSeen++
+	defer a.keysSeen.Add(1)
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return

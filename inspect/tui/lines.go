@@ -134,7 +134,6 @@ func (a *app) drawLines(p painter, v *lines) {
 		p.print(1, 0, p.w-2, v.heads, a.theme.title)
 		p = p.part(0, 1, p.w, p.h-1)
 	}
-	p.clear()
 	v.height = p.h
 	if v.cur < v.top {
 		v.top = v.cur

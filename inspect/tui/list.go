@@ -185,7 +185,6 @@ func (a *app) drawRecords(p painter, focused bool) {
 		p.fill(0, a.theme.title)
 	}
 	rows := p.part(0, b2i(titles), p.w, p.h-b2i(titles))
-	rows.clear()
 	if !r.fix(a.store, rows.h) {
 		a.drawEmpty(rows, st)
 		return

@@ -50,7 +50,7 @@ var light16 = colours{
 	roles: map[view.Role]tcell.Color{view.Dim: tcell.ColorGray, view.Good: tcell.ColorGreen, view.Bad: tcell.ColorMaroon, view.Warn: tcell.ColorOlive,
 		view.Client: tcell.ColorNavy, view.Note: tcell.ColorPurple, view.Stderr: tcell.ColorMaroon, view.Key: tcell.ColorNavy, view.String: tcell.ColorGreen,
 		view.Number: tcell.ColorOlive, view.Word: tcell.ColorPurple, view.Symbol: tcell.ColorMaroon},
-	sel: tcell.ColorNavy, selText: tcell.ColorWhite}
+	tab: tcell.ColorTeal, tabText: tcell.ColorWhite}
 
 var light256 = colours{
 	roles: map[view.Role]tcell.Color{view.Dim: p256(243), view.Good: p256(28), view.Bad: p256(160), view.Warn: p256(130), view.Client: p256(25),
@@ -90,9 +90,7 @@ func newTheme(name string, count int) theme {
 	if c == &light16 || count < 16 { // which of few colours are dark and which are light, each palette has its own way
 		t.swap = true
 		t.bar, t.tab, t.selNo = base.Reverse(true), base.Bold(true), base.Bold(true).Underline(true)
-		if count < 16 {
-			t.sel = base.Reverse(true)
-		}
+		t.sel = base.Reverse(true)
 	}
 	t.title = t.roles[view.Dim].Underline(true)
 	return t

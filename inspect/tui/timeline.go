@@ -19,7 +19,6 @@ const nameWidth = 9
 
 func (a *app) drawTimeline(p painter) {
 	c := &a.chart
-	p.clear()
 	end := max(a.store.Now(), 1)
 	t0, t1 := c.t0, c.t1
 	if t1 <= t0 {

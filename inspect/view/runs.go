@@ -212,7 +212,7 @@ func messageLine(c runColumns, m *session.Message) Line {
 	if m.End == nil {
 		l.add(Warn, "goes on  ")
 	}
-	if m.Stop != "" && m.Stop != "stop" && m.Stop != "toolUse" {
+	if m.End != nil && m.Stop != "" && m.Stop != "stop" && m.Stop != "toolUse" {
 		l.add(Warn, text.VisibleString(m.Stop)+"  ")
 	}
 	switch {
@@ -220,6 +220,8 @@ func messageLine(c runColumns, m *session.Message) Line {
 		l.add(Bad, text.Cut(m.Error, 200))
 	case m.Preview != "" && m.Role != "system":
 		l.add(Dim, text.Cut(strings.TrimSpace(m.Preview), 200))
+	case m.End != nil && m.Stop == "toolUse":
+		l.add(Dim, "only calls tools")
 	}
 	return *l
 }
