@@ -38,7 +38,7 @@ func runCut(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
-	content, err := cutFile(path, opt)
+	content, err := t.cutFile(path, opt)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func runCut(t *tool, args []string) error {
 	return writeWhole(out, content)
 }
 
-// cutFile makes a fixture of a capture.
-func cutFile(path string, opt cut.Options) ([]byte, error) {
+// cutFile makes a fixture of a capture, and says on stderr what is wrong with that.
+func (t *tool) cutFile(path string, opt cut.Options) ([]byte, error) {
 	var b bytes.Buffer
 	var opened []*record.Capture
 	defer func() {
@@ -69,5 +69,6 @@ func cutFile(path string, opt cut.Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	t.damage(opened[len(opened)-1])
 	return b.Bytes(), nil
 }

@@ -84,6 +84,9 @@ func isAside(args []string) bool {
 
 // brokenFixture leaves a report where a replay could not even begin: clients swallow what stderr says.
 func (t *tool) brokenFixture(path string, cause error) error {
+	if here, err := os.Getwd(); err == nil && errors.Is(cause, fs.ErrNotExist) && !filepath.IsAbs(path) {
+		cause = fmt.Errorf("%w, from the folder %s; give PITAP_FIXTURE a whole path", cause, here)
+	}
 	r := replaying{path: path, report: t.getenv("PITAP_REPORT")}
 	if report, err := t.reporter(r); err == nil && report != nil {
 		report(&replay.Report{Outcome: replay.Broken, Detail: cause.Error(), Code: statusBroken})
@@ -170,7 +173,7 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 	}
 	r.out = ""
 	r.after = func(capture string) {
-		content, err := cutFile(capture, cut.Options{})
+		content, err := t.cutFile(capture, cut.Options{})
 		if err == nil && folder {
 			path, err = nextInFolder(path)
 		}

@@ -125,7 +125,26 @@ func runReplay(t *tool, args []string) error {
 		return err
 	}
 	r.path, r.args = path, f.Args()[1:]
+	if name := flagAmong(f, r.args); name != "" && !r.quiet {
+		t.complain(fmt.Errorf("replay: %s stands behind CAPTURE, where it is pi's and does nothing; put it before CAPTURE", name))
+	}
 	return t.replay(r)
+}
+
+// flagAmong finds a flag of the replay among the arguments that are the agent's; pi has none of these names.
+func flagAmong(f *pflag.FlagSet, args []string) (name string) {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if long, ok := strings.CutPrefix(a, "--"); ok {
+			long, _, _ = strings.Cut(long, "=")
+			if f.Lookup(long) != nil {
+				return "--" + long
+			}
+		}
+	}
+	return ""
 }
 
 // replay is the agent, with a capture for a mind. It returns the recorded status.
@@ -220,8 +239,13 @@ func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 	a.Live = replay.Folders{Home: t.getenv("HOME"), Tmp: os.TempDir()}
 	a.Live.Cwd, _ = os.Getwd()
 	var err error
-	a.Script, err = replay.Open(r.path)
-	return a, err
+	if a.Script, err = replay.Open(r.path); err != nil {
+		return nil, err
+	}
+	if old, now := replay.SessionDir(a.Script.Header().Argv), replay.SessionDir(r.args); old != "" && now != "" {
+		a.Map = append(a.Map, replay.Pair{Old: old, New: now})
+	}
+	return a, nil
 }
 
 // besideFixture reads FIXTURE.match, a file of JSON that says how to compare: {"ignore":[PATH...],"map":{OLD:NEW},
@@ -276,9 +300,9 @@ func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) 
 	if file == "" {
 		return nil, nil
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() || os.IsPathSeparator(file[len(file)-1]) {
+	if namesFolder(file) {
 		if err := os.MkdirAll(file, 0o755); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the report: %w", err)
 		}
 		name := fmt.Sprintf("replay-%s-%d.json", time.Now().UTC().Format("20060102-150405.000000"), os.Getpid())
 		file = filepath.Join(file, name)
@@ -297,6 +321,15 @@ func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) 
 	}, nil
 }
 
+// namesFolder tells whether reports go into a folder of that name, each into a file of its own: one that is there, or one
+// that is to be made, which has no name of a file (of one that ends in .json, say).
+func namesFolder(name string) bool {
+	if info, err := os.Stat(name); err == nil {
+		return info.IsDir()
+	}
+	return os.IsPathSeparator(name[len(name)-1]) || filepath.Ext(name) == ""
+}
+
 // writeWhole replaces a file: who reads it finds the old content or the new.
 func writeWhole(file string, content []byte) error {
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
@@ -309,6 +342,10 @@ func writeWhole(file string, content []byte) error {
 	}
 	if err != nil {
 		os.Remove(draft)
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", file, at.Err) // the draft is our affair
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func TestSweep(t *testing.T) {
 			run := func(caught, passes string) {
 				t.Helper()
 				only := strings.Join(strings.Fields(caught+" "+passes), ",")
-				argv := []string{"pitap", "sweep", "--timeout", "15s", "--only", only, filepath.Join(dir, "session.jsonl"), "--"}
+				argv := []string{"pitap", "sweep", "--timeout", "60s", "--only", only, filepath.Join(dir, "session.jsonl"), "--"}
 				checkSweep(t, s.run("", append(argv, client...)...), caught, passes)
 			}
 			if test.caught != "" {

@@ -96,6 +96,11 @@ func TestTestingNode(t *testing.T) {
 	if err := os.Symlink(filepath.Join(filepath.Dir(pi.Node), ".."), s.path("work/node_modules")); err != nil {
 		t.Fatal(err)
 	}
+	for _, v := range pi.Env { // node reads a large library: twice as fast when it was compiled before
+		if strings.HasPrefix(v, "NODE_COMPILE_CACHE=") {
+			s = s.with(v)
+		}
+	}
 	passesAndFails(t, s.with("PATH="+s.path("bin")+":"+filepath.Dir(pi.Node)+":/usr/bin:/bin"), pi.Node, "--test", "hello.test.mjs")
 }
 

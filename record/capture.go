@@ -106,7 +106,11 @@ func (c *Capture) Condition() string {
 	case c.Live():
 		return "live: still being recorded"
 	case c.Torn():
-		return "cut: the file stops inside a frame"
+		cond := "cut: the file stops inside a frame"
+		if n := c.Unchecked(); n > 0 {
+			cond += fmt.Sprintf(", and no checksum covers the last %d entries", n)
+		}
+		return cond
 	}
 	return "cut: there is no end note"
 }

@@ -218,6 +218,7 @@ func (p *player) sent(st *step) hold {
 			p.matched(c, a.id)
 			q := p.asking(c.q)
 			q.given = max(q.given, c.nth)
+			q.came++
 			p.pass(st)
 			return moved
 		}
@@ -395,8 +396,8 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 		p.rep.Code, p.rep.Signal = 1, ""
 	}
 	p.lastWords()
+	p.stand()
 	if o != Complete {
-		p.rep.Waiting = p.waitingFor()
 		p.say("%s", p.rep.String())
 	}
 }
@@ -424,12 +425,17 @@ func (p *player) report() {
 	if p.a.OnReport == nil {
 		return
 	}
+	p.stand()
+	p.a.OnReport(&p.rep)
+}
+
+// stand notes where the script stands.
+func (p *player) stand() {
 	p.rep.At, p.rep.Last = p.entry(p.pos), p.entry(len(p.s.steps))
 	p.rep.Waiting = ""
 	if p.rep.Outcome != Complete {
 		p.rep.Waiting = p.waitingFor()
 	}
-	p.a.OnReport(&p.rep)
 }
 
 // entry is the number of the entry that a step begins with.

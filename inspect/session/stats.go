@@ -139,6 +139,9 @@ func (l *latency) percentiles() Latency {
 	return out
 }
 
+// Stats are the figures of the run so far.
+func (r *Run) Stats() RunStats { return r.stats() }
+
 func (r *Run) stats() RunStats {
 	rs := RunStats{N: r.Start.N, Start: r.Start.T, Turns: r.turns, Tools: r.calls, Retries: r.Retries, Rate: r.rate,
 		Usage: UsageStats(r.usage), Aborted: r.Aborted, Broken: r.Broken}

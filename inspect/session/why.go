@@ -4,68 +4,126 @@ import (
 	"fmt"
 	"strings"
 
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
 // Why says in one paragraph what is waited for, by whom and since when, or how the session ended. t is the time at
 // which it is asked, in nanoseconds since the start; of a session that has ended the time does not matter.
 func (s *Session) Why(t int64) string {
+	why, said := s.why(t)
+	if said {
+		why += s.said(max(t, s.T))
+	}
+	return why
+}
+
+// Brief is Why in fewer words, for a screen that tells beside it what crossed last.
+func (s *Session) Brief(t int64) string {
+	if s.Ended && s.Exit == nil {
+		if open := s.Open(s.T); len(open) > 0 {
+			return "The recording stops here, cut, without the agent's exit. Then: " + lower(s.waiting(open, s.T))
+		}
+		return "The recording stops here, cut, without the agent's exit. Nothing was open."
+	}
+	why, _ := s.why(t)
+	return why
+}
+
+// why is the sentence; said tells that what crossed last belongs behind it.
+func (s *Session) why(t int64) (why string, said bool) {
 	if s.Ended || s.Exit != nil {
-		return s.ending()
+		return s.ending(), false
 	}
 	t = max(t, s.T)
 	open := s.Open(t)
 	switch {
 	case len(open) > 0:
-		return s.waiting(open, t) + s.said(t)
+		return s.waiting(open, t), true
 	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
-		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t))
+		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t)), false
 	}
-	return "Nothing is open: the agent waits for the client's next command." + s.said(t)
+	return "Nothing is open: the agent waits for the client's next command.", true
 }
 
 // waiting says what is open at t.
 func (s *Session) waiting(open []Waiting, t int64) string {
 	first := open[0]
-	out := first.said(t) + "."
+	out := s.age(&first, t) + "."
 	if first.Then != "" {
 		out += " " + first.Then
 	}
 	var rest []string
+	more := first.More
 	for _, w := range open[1:] {
-		rest = append(rest, w.said(t))
+		rest = append(rest, s.age(&w, t))
+		more += w.More
+	}
+	if len(rest) > maxSaid {
+		more += len(rest) - maxSaid
+		rest = rest[:maxSaid]
+	}
+	if more > 0 {
+		least := ""
+		if s.pairs.blind {
+			least = "at least "
+		}
+		rest = append(rest, fmt.Sprintf("and %s%s more", least, text.Count(int64(more))))
 	}
 	if len(rest) > 0 {
-		out += " Behind that, " + join(rest) + "."
+		out += " Behind that, " + strings.Join(rest, "; ") + "."
 	}
 	return capital(out)
 }
 
-// said is what is open, with its age at t.
-func (w *Waiting) said(t int64) string { return fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)) }
+// maxSaid is how much of what is open is told besides the first.
+const maxSaid = 4
 
-// said says what crossed last in each direction.
+// age says what is open, with its age at t. What a recording that was cut had open went on for nobody knows how long.
+func (s *Session) age(w *Waiting, t int64) string {
+	least := ""
+	if s.over() && s.Exit == nil {
+		least = " at least"
+	}
+	return fmt.Sprintf("%s, for %s%s", w.Words, ago(t-w.Since), least)
+}
+
+// said says what crossed last in each direction, seen from t.
 func (s *Session) said(t int64) string {
+	past := s.over()
 	side := func(stream record.Stream, name, verb string) string {
-		if m := s.Last[stream]; m != nil {
-			return fmt.Sprintf("the %s last %s %s (entry %d), %s ago", name, verb, clip(m.Kind, 60), m.N, ago(t-m.T))
+		m := s.Last[stream]
+		if m == nil {
+			return fmt.Sprintf(tense("the %s {has|had} %s nothing", past), name, verb)
 		}
-		return fmt.Sprintf("the %s has %s nothing", name, verb)
+		when := ago(t-m.T) + " ago"
+		if past {
+			when = before(t - m.T)
+		}
+		return fmt.Sprintf("the %s last %s %s (entry %d), %s", name, verb, clip(m.Kind, 60), m.N, when)
 	}
 	return " " + capital(side(record.Client, "client", "sent")) + "; " + side(record.Agent, "agent", "sent") + "."
+}
+
+// before is how long before the end of a recording something was.
+func before(ns int64) string {
+	if ns <= 0 {
+		return "just then"
+	}
+	return ago(ns) + " before that"
 }
 
 // ending says how a session ended.
 func (s *Session) ending() string {
 	e := s.Exit
 	if e == nil {
-		end := "The recording stops here without the agent's exit: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
+		end := fmt.Sprintf("The recording stops here, %s after the start, without the agent's exit.%s", ago(s.T), s.toldToEnd())
 		if open := s.Open(s.T); len(open) > 0 {
-			end += " Then: " + lower(s.waiting(open, s.T))
+			end += " Open was then: " + lower(s.waiting(open, s.T))
 		} else {
-			end += " Nothing was open."
+			end += " Nothing was open then."
 		}
-		return end + s.said(s.T)
+		return end + s.said(s.T) + " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
@@ -110,10 +168,8 @@ func (s *Session) cause() string {
 		c := s.Commands[len(s.Commands)-1]
 		return fmt.Sprintf(", %s after the line of entry %d, which killed it", ago(e.T-c.T), c.N)
 	}
-	for i := len(s.Signals) - 1; i >= 0; i-- {
-		if sig := s.Signals[i]; deadly(sig.Kind) && sig.N < e.N {
-			return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
-		}
+	if sig := s.deadlySignal(); sig != nil && sig.N < e.N {
+		return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
 	}
 	if c := s.Closed[record.Agent]; c != nil && c.N < e.N && (e.Code != 0 || e.Signal == "SIGPIPE") {
 		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
@@ -128,6 +184,27 @@ func (s *Session) cause() string {
 		return ", as pi does on a signal; it did not come through pitap"
 	}
 	return ", by itself"
+}
+
+// deadlySignal is the latest signal to the agent that ends it, nil without one.
+func (s *Session) deadlySignal() *Signal {
+	for i := len(s.Signals) - 1; i >= 0; i-- {
+		if deadly(s.Signals[i].Kind) {
+			return &s.Signals[i]
+		}
+	}
+	return nil
+}
+
+// toldToEnd says what asked an agent to end whose end was not recorded.
+func (s *Session) toldToEnd() string {
+	if sig := s.deadlySignal(); sig != nil {
+		return fmt.Sprintf(" The agent had been sent %s (entry %d), %s.", sig.Kind, sig.N, before(s.T-sig.T))
+	}
+	if c := s.EOF[record.Client]; c != nil {
+		return fmt.Sprintf(" The client had closed its input (entry %d), %s.", c.N, before(s.T-c.T))
+	}
+	return ""
 }
 
 func (s *Session) diedOfLine() bool {

@@ -402,6 +402,7 @@ func (a *app) diff() {
 		}
 		d[i] = a.store.Detail(at)
 	}
-	a.overlay = &lines{title: fmt.Sprintf("What entry %d (-) and entry %d (+) do not have in common", n[0], n[1])}
-	a.overlay.set(view.Diff(d[0], d[1], a.width()-3))
+	a.overlay = &lines{title: fmt.Sprintf("What entry %d (-) and entry %d (+) do not have in common", n[0], n[1]),
+		build: func(v *lines, width int) { v.set(view.Diff(d[0], d[1], width-3)) }}
+	a.overlay.layout(a.width())
 }

@@ -96,7 +96,7 @@ type app struct {
 	watching   bool
 	hangOn     bool // go on with the next session when this one has ended
 	shape      shape
-	keysSeen   int64         // that were handled
+	keysSeen   atomic.Int64  // that were handled
 	every      time.Duration // the least time from one drawing to the next
 
 	mu      sync.Mutex
@@ -295,7 +295,7 @@ func (a *app) complain(err error) {
 func (a *app) Draw(screen tcell.Screen) {
 	w, h := screen.Size()
 	p := painter{screen, &a.theme, 0, 0, w, h}
-	p.clear()
+	screen.Fill(' ', a.theme.base) // the parts are drawn on an empty screen
 	a.cursor(-1, -1)
 	a.live.Store(a.store.State().Live || a.hangOn)
 	if w < 4 || h < 3 {

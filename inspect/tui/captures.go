@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"pitap/inspect"
 	"pitap/inspect/text"
 	"pitap/inspect/view"
 	"pitap/record"
@@ -14,39 +15,66 @@ import (
 // maxListed is how many captures are looked into for the list.
 const maxListed = 500
 
+var errLeft = errors.New("left")
+
 // choose lists the captures of the folder, live ones first.
 func (a *app) choose() {
 	if a.opt.Dir == "" {
 		a.say("no folder of captures is known")
 		return
 	}
-	dir, width, current := a.opt.Dir, a.width(), a.store.Path
+	dir := a.opt.Dir
 	a.say("looking for captures")
 	a.workers.Go(func() {
 		found, err := record.List(dir)
-		var all []view.Line
+		var all []*inspect.Listed
 		if err == nil {
-			all = captureLines(found[:min(len(found), maxListed)], width, current)
-		}
-		a.post(func() {
-			if err != nil {
-				a.complain(err)
-				return
-			}
-			a.message = ""
-			if len(all) == 0 {
-				a.say("no captures in %s", dir)
-				return
-			}
-			a.overlay = &lines{title: fmt.Sprintf("%s in %s: Enter opens, q closes", plural(len(found), "capture"), dir)}
-			a.overlay.enter = func(l view.Line) {
-				if err := a.open(l.Path); err != nil {
-					a.complain(err)
+			err = inspect.List(found[:min(len(found), maxListed)], func(l *inspect.Listed) error {
+				all = append(all, l)
+				select {
+				case <-a.quit:
+					return errLeft
+				default:
+					return nil
 				}
-			}
-			a.overlay.set(all)
-		})
+			})
+		}
+		a.post(func() { a.chosen(dir, all, len(found), err) })
 	})
+}
+
+// chosen shows the list of captures.
+func (a *app) chosen(dir string, list []*inspect.Listed, found int, err error) {
+	a.message = ""
+	if err != nil {
+		a.complain(err)
+		return
+	}
+	if len(list) == 0 {
+		a.say("no captures in %s", dir)
+		return
+	}
+	title := fmt.Sprintf("%s in %s: Enter opens, q closes", plural(found, "capture"), text.VisibleString(dir))
+	if found > len(list) {
+		title = fmt.Sprintf("the newest %d of %s in %s: Enter opens, q closes", len(list), plural(found, "capture"), text.VisibleString(dir))
+	}
+	v := &lines{title: title, build: func(v *lines, width int) {
+		head, all := view.Captures(list, width, a.store.Path)
+		v.heads = head.Text()
+		v.set(all)
+	}}
+	v.enter = func(l view.Line) {
+		if err := a.open(l.Path); err != nil {
+			a.complain(err)
+		}
+	}
+	v.layout(a.width())
+	for i, l := range v.all {
+		if len(l.Spans) > 0 && l.Spans[0].Role == view.Warn {
+			v.cur = i
+		}
+	}
+	a.overlay = v
 }
 
 func plural(n int, what string) string {
@@ -54,69 +82,6 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func captureLines(found []record.Found, width int, current string) (all []view.Line) {
-	type row struct {
-		live bool
-		line view.Line
-	}
-	var rows []row
-	for _, f := range found {
-		l, live := captureLine(f, width)
-		if same, err := filepath.Abs(current); err == nil && same == f.Path || f.Path == current {
-			l.Spans = append([]view.Span{{Text: "◆ ", Role: view.Warn}}, l.Spans...)
-		} else {
-			l.Spans = append([]view.Span{{Text: "  "}}, l.Spans...)
-		}
-		rows = append(rows, row{live, l})
-	}
-	slices.SortStableFunc(rows, func(x, y row) int { return b2i(y.live) - b2i(x.live) })
-	for _, r := range rows {
-		all = append(all, r.line)
-	}
-	return all
-}
-
-// captureLine says what a capture is.
-func captureLine(f record.Found, width int) (l view.Line, live bool) {
-	l.Path = f.Path
-	add := func(role view.Role, s string) { l.Spans = append(l.Spans, view.Span{Text: s, Role: role}) }
-	c, err := record.Open(f.Path)
-	if err != nil {
-		add(view.Bad, text.VisibleString(err.Error()))
-		return l, false
-	}
-	defer c.Close()
-	live = c.Live()
-	state, role := "", view.Dim
-	if live {
-		state, role = "live", view.Warn
-	}
-	add(role, text.Pad(state, 5))
-	add(view.Plain, f.Time.Local().Format("01-02 15:04:05  "))
-	add(view.Dim, text.PadLeft(text.Size(f.Size), 6)+"  ")
-	h, err := c.Header()
-	if err != nil {
-		add(view.Bad, text.VisibleString(filepath.Base(f.Path)+": "+err.Error()))
-		return l, live
-	}
-	name := filepath.Base(h.Agent.Path)
-	if len(h.Argv) > 0 {
-		name = filepath.Base(h.Argv[0])
-	}
-	add(view.Client, text.Pad(name+" "+h.Agent.Version, 14)+" ")
-	if width > 80 {
-		add(view.Dim, text.Pad(h.Client.Name, 12)+" ")
-	}
-	add(view.Plain, text.VisibleString(h.Cwd))
-	if h.Label != "" {
-		add(view.Strong, "  "+text.VisibleString(h.Label))
-	}
-	if width > 120 {
-		add(view.Dim, "  "+filepath.Base(f.Path))
-	}
-	return l, live
 }
 
 // followOn turns following on; off when all of it is on already.

@@ -120,7 +120,6 @@ func (a *app) drawDetail(p painter, focused bool) {
 		p.print(x+1, 0, room, about, a.theme.style(view.Strong, head))
 	}
 	body := p.part(0, 1, p.w, p.h-1)
-	body.clear()
 	d.height = body.h
 	if d.mode == asRaw && d.d.Entry != nil && d.d.Entry.Note == nil {
 		d.width = body.w

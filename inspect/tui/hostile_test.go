@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 
+	"pitap/inspect"
 	"pitap/inspect/text"
 	"pitap/record"
 )
@@ -48,6 +50,9 @@ func wantVisible(t testing.TB, a *app, sim tcell.SimulationScreen) {
 	for y := range h {
 		for x := range w {
 			s, _, width := sim.Get(x, y)
+			if len(s) == 1 && width == 1 && s[0] >= ' ' && s[0] <= '~' {
+				continue
+			}
 			if !utf8.ValidString(s) || text.VisibleString(s) != s {
 				t.Fatalf("cell %d,%d of view %d holds %q", x, y, a.view, s)
 			}
@@ -93,10 +98,55 @@ func tour(t testing.TB, a *app, sim tcell.SimulationScreen) {
 		a.end(1)
 		wantVisible(t, a, sim)
 	}
-	a.choose()
+	a.show(viewRecords)
+	a.end(-1)
+	for _, source := range []string{".", "\u0301|e|語"} { // matches end within what is one character to a reader
+		a.regexps = true
+		a.setPattern(source)
+		wantVisible(t, a, sim)
+		wantColumns(t, a, sim)
+	}
+	a.pattern, a.regexps = nil, false
+	a.mark()
+	a.pending('a')
+	a.pending = nil
+	a.move(1)
+	a.diff()
+	wantVisible(t, a, sim)
+	a.copyKey()
+	for _, r := range "ypvn" {
+		a.copyKey()
+		a.pending(r)
+		a.pending = nil
+		wantVisible(t, a, sim)
+	}
+	a.chosen(a.store.Path, []*inspect.Listed{{Path: a.store.Path, Name: a.store.Title(), Folder: a.store.Title(), Label: a.store.Title()}}, 1, nil)
+	wantVisible(t, a, sim)
 	a.showHelp()
 	wantVisible(t, a, sim)
 	a.overlay = nil
+}
+
+// wantColumns looks whether the arrow of each row of the list stands below the one of the row above.
+func wantColumns(t testing.TB, a *app, sim tcell.SimulationScreen) {
+	t.Helper()
+	at := -1
+	list := a.shape.list
+	for y := list.h - a.list.height; y < list.h; y++ {
+		if n := y - (list.h - a.list.height); n >= len(a.list.drawn) {
+			break
+		}
+		found := -1
+		for x := 0; x < list.w && found < 0; x++ {
+			if s, _, _ := sim.Get(list.x+x, list.y+y); s != "" && strings.Contains("→←!·×", s) {
+				found = x
+			}
+		}
+		if at >= 0 && found != at || found < 0 {
+			t.Fatalf("the arrow of line %d is in column %d, above it in %d", y, found, at)
+		}
+		at = found
+	}
 }
 
 // nasty is what somebody might send to whoever looks.

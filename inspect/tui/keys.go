@@ -4,10 +4,6 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
-
-	"pitap/inspect/filter"
-	"pitap/inspect/text"
-	"pitap/inspect/view"
 )
 
 // key is a row of the key table, from which keys are handled and the help is made.
@@ -145,7 +141,7 @@ func bindings() map[string]func(*app) {
 
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
-	a.keysSeen++
+	defer a.keysSeen.Add(1)
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return
@@ -162,59 +158,6 @@ func (a *app) key(ev *tcell.EventKey) {
 	if run := a.keys[keyName(ev)]; run != nil {
 		run(a)
 	}
-}
-
-// showHelp lays out the key table and the filter language.
-func (a *app) showHelp() {
-	var all []view.Line
-	for i, part := range keyTable() {
-		if i > 0 {
-			all = append(all, view.Line{})
-		}
-		all = append(all, view.R(view.Strong, part.head))
-		for _, k := range part.keys {
-			all = append(all, helpLines(a.width()-2, 19, k.keys, k.help)...)
-		}
-	}
-	all = append(all, view.Line{}, view.R(view.Strong, "Filter language"))
-	for l := range strings.Lines(filter.Help) {
-		l = strings.TrimRight(l, "\n")
-		head, rest, _ := strings.Cut(l, "  ")
-		if i := strings.LastIndex(l[:min(len(l), 24)], "  "); i > 0 {
-			head, rest = strings.TrimRight(l[:i], " "), strings.TrimLeft(l[i:], " ")
-		}
-		all = append(all, helpLines(a.width()-2, 25, head, rest)...)
-	}
-	all = append(all, view.Line{}, view.R(view.Strong, "Signs"))
-	for _, l := range []string{"→", "from the client", "←", "from the agent", "!", "the agent's stderr", "·", "a note: signal, end of a stream, stall, exit",
-		"×3", "3 deltas of one block in one row, with their text so far", "◆", "belongs to the selected row", "╎", "a read ended here (raw view)", "×", "a part of the capture that can't be read"} {
-		if len([]rune(l)) <= 2 {
-			all = append(all, view.Line{Spans: []view.Span{{Text: text.Pad(l, 19), Role: view.Key}}})
-			continue
-		}
-		all[len(all)-1].Spans = append(all[len(all)-1].Spans, view.Span{Text: l})
-	}
-	a.overlay = &lines{title: "Keys and words (q closes this)", enter: func(view.Line) {}}
-	a.overlay.set(all)
-}
-
-// helpLines lays out a name and what it means, in two columns when there is room.
-func helpLines(width, column int, name, help string) (all []view.Line) {
-	if width < 60 {
-		all = append(all, view.R(view.Key, name))
-		for l := range strings.Lines(text.Wrap(help, max(10, width-2))) {
-			all = append(all, view.L("  "+strings.TrimRight(l, "\n")))
-		}
-		return all
-	}
-	for l := range strings.Lines(text.Wrap(help, width-column)) {
-		all = append(all, view.Line{Spans: []view.Span{{Text: text.Pad(name, column-1) + " ", Role: view.Key}, {Text: strings.TrimRight(l, "\n")}}})
-		name = ""
-	}
-	if len([]rune(name)) > column-1 {
-		all = append([]view.Line{view.R(view.Key, name)}, all...)
-	}
-	return all
 }
 
 func (a *app) width() int {

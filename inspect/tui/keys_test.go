@@ -218,7 +218,7 @@ func TestChoose(t *testing.T) {
 	s := tools(t)
 	s.press("c")
 	s.until("the list is there", func() bool { return s.a.overlay != nil })
-	s.wantText("3 captures in testdata", "/home/ada/project")
+	s.wantText("3 captures in testdata", "tools.jsonl", "hang.jsonl     cut", "~/project")
 	s.press("G", "Enter")
 	s.until("another capture is read", func() bool { return s.a.store.State().Done })
 	s.loop(func() {

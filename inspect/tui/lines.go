@@ -2,8 +2,15 @@ package tui
 
 import (
 	"fmt"
+	"time"
 
 	"pitap/inspect/view"
+)
+
+// A view of many lines is made anew seldom, while it grows.
+const (
+	manyLines = 2000
+	seldom    = 500 * time.Millisecond
 )
 
 // lines is a view that is made of lines.
@@ -17,10 +24,26 @@ type lines struct {
 	height int
 	width  int
 	made   uint64 // version of the store
+	when   time.Time
+	late   bool // it will be made anew soon
 	title  string
-	enter  func(l view.Line) // nil: jump to the entry
-	depth  bool              // the lines fold by depth
+	heads  string                    // of the columns, below the title
+	build  func(v *lines, width int) // lays the lines out for a width; nil where refresh does
+	enter  func(l view.Line)         // nil: jump to the entry
+	depth  bool                      // the lines fold by depth
+	help   bool                      // it is the help
 }
+
+// layout makes the lines anew for a width, when that is another one.
+func (v *lines) layout(width int) {
+	if v.build != nil && (v.width != width || v.all == nil) {
+		v.width = width
+		v.build(v, width)
+	}
+}
+
+// above is the number of lines above the first one that moves.
+func (v *lines) above() int { return b2i(v.title != "") + b2i(v.heads != "") }
 
 // set replaces the lines and keeps the place.
 func (v *lines) set(all []view.Line) {
@@ -100,12 +123,17 @@ func (v *lines) find(p *view.Pattern, from, dir int) (ok bool) {
 }
 
 func (a *app) drawLines(p painter, v *lines) {
-	if v.title != "" && p.h > 2 {
-		p.fill(0, a.theme.title)
-		p.print(1, 0, p.w-2, v.title, a.theme.title)
+	v.layout(p.w)
+	if v.title != "" {
+		p.fill(0, a.theme.bar)
+		p.print(1, 0, p.w-2, v.title, a.theme.style(view.Strong, a.theme.bar))
 		p = p.part(0, 1, p.w, p.h-1)
 	}
-	p.clear()
+	if v.heads != "" {
+		p.fill(0, a.theme.title)
+		p.print(1, 0, p.w-2, v.heads, a.theme.title)
+		p = p.part(0, 1, p.w, p.h-1)
+	}
 	v.height = p.h
 	if v.cur < v.top {
 		v.top = v.cur
@@ -140,14 +168,23 @@ func (a *app) drawLines(p painter, v *lines) {
 func (a *app) refresh(which int, width int) *lines {
 	v := &a.views[which]
 	version := a.store.State().Version
-	if v.made == version && v.width == width && v.all != nil {
+	if v.width == width && v.all != nil && v.made == version {
 		return v
 	}
+	if v.width == width && v.made != 0 && len(v.all) > manyLines && time.Since(v.when) < seldom {
+		if !v.late {
+			v.late = true
+			time.AfterFunc(seldom, a.kick)
+		}
+		return v
+	}
+	v.when, v.late = time.Now(), false
 	v.made, v.width = version, width
 	switch which {
 	case viewRuns:
 		v.depth = true
-		v.set(a.withTalk(v, a.store.Runs(), width))
+		v.heads = a.store.RunsHead(width - 2)
+		v.set(a.withTalk(v, a.store.Runs(width-2), width))
 	case viewFindings:
 		v.depth = true
 		if v.closed == nil {

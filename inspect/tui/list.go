@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -184,7 +185,6 @@ func (a *app) drawRecords(p painter, focused bool) {
 		p.fill(0, a.theme.title)
 	}
 	rows := p.part(0, b2i(titles), p.w, p.h-b2i(titles))
-	rows.clear()
 	if !r.fix(a.store, rows.h) {
 		a.drawEmpty(rows, st)
 		return
@@ -306,7 +306,11 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	if r.Quiet && textRole == view.Plain {
 		textRole = view.Dim
 	}
-	p.marked(x, y, r.Text, style(textRole), a.pattern)
+	said := r.Text
+	if took != "" && c.took > 0 { // the column says it
+		said = strings.Replace(said, " after "+took, "", 1)
+	}
+	p.marked(x, y, said, style(textRole), a.pattern)
 }
 
 // sign is what stands before a row: its mark, or that it belongs to the selected row.

@@ -44,9 +44,7 @@ func (a *app) click(x, y int, double bool) {
 	}
 	if v := a.lines(); v != nil {
 		_, dy, ok := a.shape.body.in(x, y)
-		if v.title != "" {
-			dy--
-		}
+		dy -= v.above()
 		if ok && dy >= 0 && v.top+dy < len(v.shown) {
 			v.cur = v.top + dy
 			if double {

@@ -32,12 +32,6 @@ func (p painter) fill(y int, st tcell.Style) {
 	}
 }
 
-func (p painter) clear() {
-	for y := range p.h {
-		p.fill(y, p.theme.base)
-	}
-}
-
 // print draws text from cell x on, cut to width cells (to the part's edge when that is less), and returns the cell behind
 // it.
 func (p painter) print(x, y, width int, s string, st tcell.Style) int {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // screen is an inspector on a simulated terminal.
 type screen struct {
@@ -75,6 +75,21 @@ func (s *screen) loop(f func()) {
 	}
 }
 
+// soon waits for a condition that may be asked anywhere.
+func (s *screen) soon(what string, f func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(200 * time.Microsecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for !f() {
+		select {
+		case <-tick.C:
+		case <-late:
+			s.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
 // until waits for a condition, asked in the loop.
 func (s *screen) until(what string, f func() bool) {
 	s.t.Helper()
@@ -96,18 +111,34 @@ var keyCodes = map[string]tcell.Key{"Enter": tcell.KeyEnter, "Esc": tcell.KeyEsc
 	"PgUp": tcell.KeyPgUp, "PgDn": tcell.KeyPgDn, "Backspace": tcell.KeyBackspace2, "Ctrl-C": tcell.KeyCtrlC, "Ctrl-R": tcell.KeyCtrlR,
 	"Ctrl-D": tcell.KeyCtrlD, "Ctrl-U": tcell.KeyCtrlU, "Ctrl-F": tcell.KeyCtrlF, "Ctrl-B": tcell.KeyCtrlB, "Ctrl-O": tcell.KeyCtrlO, "Ctrl-L": tcell.KeyCtrlL}
 
-// press sends keys through the event queue, one after the other. A key is a name, or a character; "text:..." types.
+// press sends keys through the event queue, one after the other, and waits for what they begin. A key is a name, or a
+// character; "text:..." types.
 func (s *screen) press(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {
 		if typed, ok := strings.CutPrefix(k, "text:"); ok {
-			for _, r := range typed {
-				s.press(string(r))
+			for _, c := range strings.Split(typed, "") {
+				s.inject(c)
+				s.settle()
 			}
 			continue
 		}
-		var before int64
-		s.loop(func() { before = s.a.keysSeen })
+		s.inject(k)
+	}
+	s.settle()
+}
+
+// settle waits until a search or a filter has come to its end.
+func (s *screen) settle() {
+	s.t.Helper()
+	s.until("the work of the keys is done", func() bool { return s.a.searching == nil && s.settled() })
+}
+
+// inject sends keys, each when the one before it was handled.
+func (s *screen) inject(keys ...string) {
+	s.t.Helper()
+	for _, k := range keys {
+		before := s.a.keysSeen.Load()
 		if code, ok := keyCodes[k]; ok {
 			s.sim.InjectKey(code, 0, tcell.ModNone)
 		} else if k == "Space" {
@@ -115,9 +146,8 @@ func (s *screen) press(keys ...string) {
 		} else {
 			s.sim.InjectKey(tcell.KeyRune, []rune(k)[0], tcell.ModNone)
 		}
-		s.until("key "+k+" was handled", func() bool { return s.a.keysSeen > before })
+		s.soon("key "+k+" was handled", func() bool { return s.a.keysSeen.Load() > before })
 	}
-	s.until("the work of the key is done", func() bool { return s.a.searching == nil && s.settled() })
 }
 
 func (s *screen) settled() bool {

@@ -18,6 +18,7 @@ type theme struct {
 	tab   tcell.Style // the tab that is shown
 	title tcell.Style // heads of columns
 	plain bool        // no colours: attributes only
+	swap  bool        // bars and selection are the terminal's own two colours, turned round
 }
 
 // Themes are the names of the themes.
@@ -49,8 +50,7 @@ var light16 = colours{
 	roles: map[view.Role]tcell.Color{view.Dim: tcell.ColorGray, view.Good: tcell.ColorGreen, view.Bad: tcell.ColorMaroon, view.Warn: tcell.ColorOlive,
 		view.Client: tcell.ColorNavy, view.Note: tcell.ColorPurple, view.Stderr: tcell.ColorMaroon, view.Key: tcell.ColorNavy, view.String: tcell.ColorGreen,
 		view.Number: tcell.ColorOlive, view.Word: tcell.ColorPurple, view.Symbol: tcell.ColorMaroon},
-	sel: tcell.ColorNavy, selText: tcell.ColorWhite, selNo: tcell.ColorSilver, selNoText: tcell.ColorBlack,
-	bar: tcell.ColorSilver, barText: tcell.ColorBlack, tab: tcell.ColorTeal, tabText: tcell.ColorWhite}
+	tab: tcell.ColorTeal, tabText: tcell.ColorWhite}
 
 var light256 = colours{
 	roles: map[view.Role]tcell.Color{view.Dim: p256(243), view.Good: p256(28), view.Bad: p256(160), view.Warn: p256(130), view.Client: p256(25),
@@ -86,8 +86,11 @@ func newTheme(name string, count int) theme {
 	t.bar, t.tab = base.Background(c.bar).Foreground(c.barText), base.Background(c.tab).Foreground(c.tabText).Bold(count >= 256)
 	if count < 16 { // there is no grey
 		t.roles[view.Dim] = base
-		t.bar = base.Background(tcell.ColorNavy).Foreground(tcell.ColorSilver)
-		t.sel, t.selNo = base.Background(tcell.ColorSilver).Foreground(tcell.ColorBlack), t.bar
+	}
+	if c == &light16 || count < 16 { // which of few colours are dark and which are light, each palette has its own way
+		t.swap = true
+		t.bar, t.tab, t.selNo = base.Reverse(true), base.Bold(true), base.Bold(true).Underline(true)
+		t.sel = base.Reverse(true)
 	}
 	t.title = t.roles[view.Dim].Underline(true)
 	return t
@@ -101,7 +104,7 @@ func (t *theme) style(r view.Role, on tcell.Style) tcell.Style {
 	}
 	fg, _, attr := s.Decompose()
 	_, bg, onAttr := on.Decompose()
-	if t.plain {
+	if t.plain || t.swap && onAttr&tcell.AttrReverse != 0 {
 		return on.Bold(attr&tcell.AttrBold != 0 || onAttr&tcell.AttrBold != 0)
 	}
 	if fg == tcell.ColorDefault || r == view.Dim {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"pitap/inspect/text"
 	"pitap/inspect/view"
@@ -18,7 +19,6 @@ const nameWidth = 9
 
 func (a *app) drawTimeline(p painter) {
 	c := &a.chart
-	p.clear()
 	end := max(a.store.Now(), 1)
 	t0, t1 := c.t0, c.t1
 	if t1 <= t0 {
@@ -40,15 +40,16 @@ func (a *app) drawTimeline(p painter) {
 	p.right(nameWidth, 0, cells, text.Since(t1)+" s", a.theme.title)
 	y := 1
 	room := p.h - 1
+	if room < len(lanes)+2 { // what has nothing to show gives way, and then the line below the lanes
+		lanes = slices.DeleteFunc(lanes, func(l view.Lane) bool { return len(l.Spans) == 0 && l.Most == 0 })
+	}
+	pointer := b2i(room > len(lanes))
 	gaps := b2i(room >= 2*len(lanes)+3)
 	for _, l := range lanes {
-		if y >= p.h-1 {
+		if y >= p.h {
 			break
 		}
 		empty := len(l.Spans) == 0 && l.Most == 0
-		if empty && room < len(lanes)+2 {
-			continue
-		}
 		name := a.theme.style(l.Role, a.theme.base)
 		if empty {
 			name = dim
@@ -72,7 +73,7 @@ func (a *app) drawTimeline(p painter) {
 		}
 		y += 1 + gaps
 	}
-	if cursor >= 0 && cursor < cells && y < p.h {
+	if pointer > 0 && cursor >= 0 && cursor < cells && y < p.h {
 		p.print(nameWidth+cursor, y, 1, "▲", a.theme.style(view.Warn, a.theme.base))
 	}
 	y++

@@ -3,221 +3,12 @@ package view
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"regexp"
-	"regexp/syntax"
 	"runtime"
 	"sort"
-	"strings"
 	"sync"
 
 	"pitap/record"
 )
-
-// Pattern is what is searched for. It may be used by several goroutines.
-type Pattern struct {
-	Source string
-	Regexp bool
-	text   []byte // lower case when fold
-	fold   bool   // in whatever case
-	rare   int    // index in text of its rarest byte
-	re     *regexp.Regexp
-	must   *Pattern // every match of re holds it; may be nil
-}
-
-// NewPattern makes a pattern of a text, or of a regular expression. Without capital letters it is found in any case.
-func NewPattern(source string, isRegexp bool) (*Pattern, error) {
-	p := &Pattern{Source: source, Regexp: isRegexp, fold: strings.ToLower(source) == source}
-	if !isRegexp {
-		p.text = []byte(source)
-		p.rare = rarest(p.text)
-		for _, c := range p.text {
-			if c >= 0x80 && p.fold && strings.ToUpper(source) != source { // beyond ASCII case is not the same length
-				isRegexp, source = true, regexp.QuoteMeta(source)
-				break
-			}
-		}
-	}
-	if isRegexp {
-		if p.fold {
-			source = "(?i)" + source
-		}
-		re, err := regexp.Compile(source)
-		if err != nil {
-			return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		}
-		p.re = re
-		if parsed, err := syntax.Parse(source, syntax.Perl); err == nil && !strings.Contains(source, "\\n") && !strings.Contains(source, "(?s") {
-			if lit := required(parsed.Simplify()); len(lit) > 1 {
-				p.must = &Pattern{text: []byte(lit), fold: true}
-				p.must.rare = rarest(p.must.text)
-			}
-		}
-	}
-	return p, nil
-}
-
-// find gives the place of the first match in b, -1 without one.
-func (p *Pattern) find(b []byte) (start, end int) {
-	switch {
-	case p.re != nil:
-		return p.findRegexp(b)
-	case len(p.text) == 0:
-		return 0, 0
-	case !p.fold:
-		start = bytes.Index(b, p.text)
-	default:
-		start = p.findFold(b)
-	}
-	if start < 0 {
-		return -1, -1
-	}
-	return start, start + len(p.text)
-}
-
-// findRegexp runs the expression, where it can only over the lines that hold a text without which there is no match.
-func (p *Pattern) findRegexp(b []byte) (start, end int) {
-	if p.must == nil {
-		if m := p.re.FindIndex(b); m != nil {
-			return m[0], m[1]
-		}
-		return -1, -1
-	}
-	for at := 0; at < len(b); {
-		i, _ := p.must.find(b[at:])
-		if i < 0 {
-			break
-		}
-		from := bytes.LastIndexByte(b[:at+i], '\n') + 1
-		to := len(b)
-		if j := bytes.IndexByte(b[at+i:], '\n'); j >= 0 {
-			to = at + i + j
-		}
-		if m := p.re.FindIndex(b[from:to]); m != nil {
-			return from + m[0], from + m[1]
-		}
-		at = to + 1
-	}
-	return -1, -1
-}
-
-// required gives a text that every match holds, in lower case; "" when none is known.
-func required(re *syntax.Regexp) (best string) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		s := strings.ToLower(string(re.Rune))
-		for i := range len(s) {
-			if s[i] >= 0x80 || s[i] == '\n' || s[i] == 'k' || s[i] == 's' { // k and s fold to letters beyond ASCII
-				if i > len(best) {
-					best = s[:i]
-				}
-				s = ""
-				break
-			}
-		}
-		if len(s) > len(best) {
-			best = s
-		}
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if s := required(sub); len(s) > len(best) {
-				best = s
-			}
-		}
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
-	}
-	return best
-}
-
-// findFold finds the text in whatever case: the places of its rarest letter are found fast, and looked at.
-func (p *Pattern) findFold(b []byte) int {
-	n := len(p.text)
-	low, up := p.text[p.rare], p.text[p.rare]
-	if low >= 'a' && low <= 'z' {
-		up = low - 'a' + 'A'
-	}
-	next := [2]int{-1, -1}
-	seek := func(k int, c byte, from int) {
-		if from > len(b) {
-			next[k] = len(b)
-		} else if i := bytes.IndexByte(b[from:], c); i < 0 {
-			next[k] = len(b)
-		} else {
-			next[k] = from + i
-		}
-	}
-	seek(0, low, p.rare)
-	next[1] = len(b)
-	if up != low {
-		seek(1, up, p.rare)
-	}
-	for {
-		at := min(next[0], next[1])
-		if start := at - p.rare; start+n <= len(b) && at < len(b) {
-			if sameFold(b[start:start+n], p.text) {
-				return start
-			}
-		} else {
-			return -1
-		}
-		if next[0] == at {
-			seek(0, low, at+1)
-		} else {
-			seek(1, up, at+1)
-		}
-	}
-}
-
-// sameFold compares b with a text in lower case.
-func sameFold(b, text []byte) bool {
-	for i, c := range b {
-		if lowTable[c] != text[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// common are the bytes of JSON from the commonest on; what is not among them is rare.
-const common = "e\"t,:aionsrldhcupmgyf_b0k1v23w54{}6789 xj"
-
-// rarest gives the index of the text's rarest byte.
-func rarest(text []byte) (at int) {
-	best := -1
-	for i, c := range text {
-		rank := strings.IndexByte(common, c)
-		if rank < 0 {
-			rank = len(common)
-		}
-		if rank > best {
-			best, at = rank, i
-		}
-	}
-	return at
-}
-
-// In tells whether a visible text holds the pattern, and where.
-func (p *Pattern) In(s string) (start, end int) {
-	if p == nil || p.Source == "" {
-		return -1, -1
-	}
-	return p.find([]byte(s))
-}
-
-var lowTable = func() (t [256]byte) {
-	for i := range t {
-		t[i] = byte(i)
-		if i >= 'A' && i <= 'Z' {
-			t[i] += 'a' - 'A'
-		}
-	}
-	return t
-}()
 
 // Hit is the result of a search.
 type Hit struct {
@@ -247,7 +38,7 @@ func (s *Store) Search(ctx context.Context, p *Pattern, pos int64, dir int) Hit 
 	readers := make([]searcher, workers)
 	for i := range readers {
 		s.mu.Lock()
-		readers[i] = searcher{s: s, p: p, r: frameReader{src: s.reader.src, spill: s.reader.spill, plain: s.reader.plain}}
+		readers[i] = searcher{s: s, p: p, d: p.dfa(), r: frameReader{src: s.reader.src, spill: s.reader.spill, plain: s.reader.plain}}
 		s.mu.Unlock()
 		defer readers[i].r.close()
 	}
@@ -292,6 +83,7 @@ func (s *Store) Search(ctx context.Context, p *Pattern, pos int64, dir int) Hit 
 type searcher struct {
 	s     *Store
 	p     *Pattern
+	d     *dfa
 	r     frameReader
 	raw   []byte
 	bytes int64
@@ -305,7 +97,7 @@ func (r *searcher) frame(f *frame, from, to int64, dir int) int64 {
 		return -1
 	}
 	r.bytes += int64(len(c.raw))
-	if start, _ := r.p.find(c.raw); start < 0 && !coded {
+	if start, _ := r.p.next(c.raw, r.d); start < 0 && !coded {
 		return -1
 	}
 	if c.lines == nil {
@@ -321,7 +113,7 @@ func (r *searcher) frame(f *frame, from, to int64, dir int) int64 {
 		}
 	}
 	for at < len(c.raw) {
-		start, end := r.p.find(c.raw[at:])
+		start, end := r.p.next(c.raw[at:], r.d)
 		if start < 0 {
 			break
 		}

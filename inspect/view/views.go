@@ -47,7 +47,7 @@ func (s *Store) Findings(width int) (lines []Line) {
 		lines = append(lines, findingLines(f, width)...)
 	}
 	if len(list) == 0 && s.done {
-		lines = append(lines, Line{}, R(Good, "Nothing was found: framing and protocol are as they should be."))
+		lines = append(append(lines, Line{}), wrapped(Good, "", "Nothing was found: framing and protocol are as they should be.", width)...)
 	}
 	return lines
 }
@@ -62,7 +62,8 @@ func plural(n int, what string) string {
 // findingLines lays out one finding with its explanation folded below it.
 func findingLines(f record.Finding, width int) []Line {
 	l := Line{N: f.N, Value: f.Rule, Head: true}
-	l.add(sevRole(f.Severity), fmt.Sprintf("%-7s", f.Severity)).add(Strong, f.Rule)
+	sev := f.Severity.String()
+	l.add(sevRole(f.Severity), sev).add(Strong, strings.Repeat(" ", max(1, 8-len(sev)))+f.Rule)
 	l.add(Dim, fmt.Sprintf("  #%d", f.N))
 	if f.Count > 1 {
 		l.add(Dim, fmt.Sprintf(", %s times, last #%d", text.Count(f.Count), f.Last))
@@ -149,28 +150,6 @@ func (s *Store) openEntries() (list []int64) {
 }
 
 var entryNumber = regexp.MustCompile(`#(\d+)`)
-
-// Runs lays out the tree of runs, as pitap stats writes it, with what was said below its messages.
-func (s *Store) Runs() []Line {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sess == nil {
-		return nil
-	}
-	var b strings.Builder
-	s.sess.WriteRuns(&b, text.Palette{Enabled: true})
-	lines := coloured(b.String())
-	for i := range lines {
-		l := &lines[i]
-		said := l.Text()
-		if m := entryNumber.FindStringSubmatch(said); m != nil {
-			l.N, _ = strconv.ParseInt(m[1], 10, 64)
-		}
-		l.Depth = (len(said) - len(strings.TrimLeft(said, " "))) / 2
-		l.Head = l.Depth == 0
-	}
-	return lines
-}
 
 // Process lays out what ran where, what it said on stderr, how it ended, and what is open.
 func (s *Store) Process(width int) (lines []Line) {
@@ -327,7 +306,7 @@ func (s *Store) Bottom(width int) (why string, last Line) {
 		}
 		why = fmt.Sprintf("Reading the capture: %d%%, %s entries.", percent, text.Count(s.loaded))
 	default:
-		why = s.sess.Why(s.now())
+		why = s.sess.Brief(s.now())
 	}
 	why = text.VisibleString(why)
 	if s.sess == nil {
