@@ -14,8 +14,6 @@ import (
 	"pitap/record"
 )
 
-var streams = []record.Stream{record.Client, record.Agent, record.Stderr}
-
 // found is what a capture holds of a session.
 type found struct {
 	t         *testing.T

@@ -4,7 +4,6 @@ package faults
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -413,15 +412,4 @@ func (g *rig) written(path string) {
 		defer c.Close()
 		return !c.Live()
 	})
-}
-
-// warned waits until pitap has said something of the recording.
-func (g *rig) warned(text string) {
-	g.t.Helper()
-	g.until("pitap to say "+text, func() bool { return contains(g.words.Said(), text) })
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist)
 }
