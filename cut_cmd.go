@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -46,7 +48,16 @@ func runCut(t *tool, args []string) error {
 		_, err = t.stdout.Write(content)
 		return err
 	}
-	return writeWhole(out, content)
+	return writeWhole(out, content, fixtureMode(path))
+}
+
+// fixtureMode is who may read a fixture: those who may read its capture.
+func fixtureMode(capture string) fs.FileMode {
+	info, err := os.Stat(capture)
+	if err != nil {
+		return 0o600
+	}
+	return info.Mode().Perm()&0o666 | 0o600
 }
 
 // cutFile makes a fixture of a capture, and says on stderr what is wrong with that.

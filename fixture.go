@@ -181,7 +181,7 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 			err = os.MkdirAll(filepath.Dir(path), 0o755)
 		}
 		if err == nil {
-			err = writeWhole(path, content)
+			err = writeWhole(path, content, fixtureMode(capture))
 		}
 		if err != nil {
 			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))

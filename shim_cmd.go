@@ -128,8 +128,8 @@ func writeShim(dir, self string, s *shim) error {
 		return err
 	}
 	return errors.Join(
-		replace(file, func(path string) error { return os.WriteFile(path, s.encode(), 0o644) }),
-		replace(script, func(path string) error { return os.WriteFile(path, piScript, 0o755) }),
+		replace(file, func(path string) error { return writeNew(path, s.encode(), 0o644) }),
+		replace(script, func(path string) error { return writeNew(path, piScript, 0o755) }),
 		replace(pi, func(path string) error { return link(self, path) }),
 	)
 }

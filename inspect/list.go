@@ -21,7 +21,7 @@ const (
 	CondLive    Condition = "live"          // it is being recorded
 	CondCut     Condition = "cut"           // the recorder was killed, or the file was cut
 	CondEmpty   Condition = "empty"         // not even its header was written
-	CondDamaged Condition = "damaged"       // its last frame can't be read
+	CondDamaged Condition = "damaged"       // its first frame, with the header, or its last can't be read
 	CondNewer   Condition = "newer format"  // written by a newer pitap
 	CondAlien   Condition = "not a capture" // another file
 	CondFailed  Condition = "unreadable"    // the file can't be read
@@ -142,7 +142,7 @@ func (l *Listed) look(g *record.Glancer) {
 	l.Agent = strings.TrimSuffix(AgentName(h), " "+h.Agent.Version)
 	l.Folder = tilde(h.Cwd, h.Home)
 	switch {
-	case v.Ended:
+	case v.Ended && !v.Damaged:
 		l.Condition = CondWhole
 	case v.Live:
 		l.Condition = CondLive

@@ -14,6 +14,7 @@ type Capture struct {
 	file *os.File
 
 	spare, last []byte // of Last
+	lastUnit    int64  // of the entry that it found
 }
 
 // Open opens a capture for reading.
@@ -122,6 +123,7 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
 		r, ok := c.lastEntry(rows[len(rows)-1].Off, size)
 		if ok && len(r.damage) == 0 { // the index has told the truth
+			c.lastUnit = r.unit
 			return &r.entry, true
 		}
 	}
@@ -131,6 +133,7 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 		c.torn = c.torn || r.torn
 		c.damage = append(c.damage, r.damage...)
 		if ok {
+			c.lastUnit = r.unit
 			return &r.entry, true
 		}
 		size = starts[i]
