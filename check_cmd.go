@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -180,7 +179,7 @@ func (t *tool) checkOne(c checking, name string) (*report.Report, error) {
 
 // reportOf is the report about what was read, without its findings.
 func reportOf(c *record.Capture, s *session.Session) *report.Report {
-	return &report.Report{Path: c.Path, Agent: fmt.Sprintf("pi %s (%s)", s.Version, s.VersionFrom), Entries: s.Entries, Lost: s.Lost,
+	return &report.Report{Path: c.Path, Agent: "pi " + s.VersionWords(), Entries: s.Entries, Lost: s.Lost,
 		Condition: c.Condition(), Damage: c.Damage()}
 }
 

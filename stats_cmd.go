@@ -23,9 +23,9 @@ func runStats(t *tool, args []string) error {
 	if *asJSON {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
-		err = e.Encode(s.Stats())
+		err = e.Encode(s.Stats(now(c, s)))
 	} else {
-		err = s.Stats().WriteText(out, out.palette, out.width)
+		err = s.Stats(now(c, s)).WriteText(out, out.palette, out.width)
 	}
 	if err != nil {
 		return err

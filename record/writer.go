@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"math/bits"
 )
 
 // writeSize is how much of entries is collected before it goes to the compressor, in bytes.
@@ -73,8 +72,8 @@ func (p *progress) count(e *Entry) {
 	v := &p.streams[e.From]
 	v.Records++
 	v.Bytes = p.pos[e.From]
-	for f := e.Flags; f != 0; f &= f - 1 {
-		p.flagged[bits.TrailingZeros32(uint32(f))]++
+	for f := e.Flags.said(); f != 0; f &= f - 1 {
+		p.flagged[f.rule()]++
 	}
 }
 
