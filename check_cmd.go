@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
+	"syscall"
 
 	"pitap/inspect"
 	"pitap/inspect/report"
@@ -143,11 +145,11 @@ func (t *tool) check(c checking, names []string, out *output) error {
 		}
 		bad = bad || r.Fails(c.failOn)
 		all = append(all, r)
-		if err := c.write(r, i > 0, out); err != nil {
+		if err := c.write(r, i > 0, out); err != nil && !errors.Is(err, syscall.EPIPE) { // who has read enough wants the status
 			return err
 		}
 	}
-	if err := c.writeAll(all, out); err != nil {
+	if err := c.writeAll(all, out); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}
 	if bad {

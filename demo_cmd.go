@@ -39,7 +39,7 @@ func runDemo(t *tool, args []string) error {
 	if err := os.WriteFile(fixture, demoFixture, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.stdout, "A client talks to pi, with pitap in between: pitap record -o demo.jsonl.zst -- pi --mode rpc\n(pi is played by pitap replay; nothing is installed and nothing goes over the network)\n\n")
+	fmt.Fprintf(t.out(), "A client talks to pi, with pitap in between: pitap record -o demo.jsonl.zst -- pi --mode rpc\n(pi is played by pitap replay; nothing is installed and nothing goes over the network)\n\n")
 	if err := demoSession(fixture, capture); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -47,7 +47,7 @@ func runDemo(t *tool, args []string) error {
 		says string
 		run  func(*tool, []string) error
 	}{{"pitap show", runShow}, {"pitap stats", runStats}, {"pitap check", runCheck}} {
-		fmt.Fprintf(t.stdout, "\n$ %s demo.jsonl.zst\n", step.says)
+		fmt.Fprintf(t.out(), "\n$ %s demo.jsonl.zst\n", step.says)
 		if err := step.run(t, []string{capture}); err != nil {
 			var code statusError
 			if !errors.As(err, &code) || code.err != nil {
@@ -55,7 +55,7 @@ func runDemo(t *tool, args []string) error {
 			}
 		}
 	}
-	fmt.Fprintf(t.stdout, "\nLook around in it:\n  pitap inspect %s\nRecord your own client:\n  pitap record -- pi --mode rpc        in the place of pi --mode rpc\n", capture)
+	fmt.Fprintf(t.out(), "\nLook around in it:\n  pitap inspect %s\nRecord your own client:\n  pitap record -- pi --mode rpc        in the place of pi --mode rpc\n", capture)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func runMend(t *tool, args []string) error {
 	if m.Dropped > 0 {
 		dropped = fmt.Sprintf("%s bytes at the end that held no whole entry were dropped", text.Count(m.Dropped))
 	}
-	fmt.Fprintf(t.stdout, "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped)
+	fmt.Fprintf(t.out(), "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped)
 	return nil
 }
 
@@ -52,6 +52,6 @@ func (t *tool) whole(path, name string) error {
 		}
 		return fmt.Errorf("%s: its end is whole, but %w: mend closes what was cut and can't repair what is damaged", path, err)
 	}
-	_, err = fmt.Fprintf(t.stdout, "%s: whole, nothing to mend\n", name)
+	_, err = fmt.Fprintf(t.out(), "%s: whole, nothing to mend\n", name)
 	return err
 }

@@ -46,7 +46,7 @@ func runVerdict(t *tool, args []string) error {
 		if bad {
 			failed++
 		}
-		fmt.Fprintf(t.stdout, "%s: %s", filepath.Base(r.Capture), r)
+		fmt.Fprintf(t.out(), "%s: %s", filepath.Base(r.Capture), r)
 	}
 	switch {
 	case len(files) == 0:
