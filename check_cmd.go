@@ -36,6 +36,7 @@ func runCheck(t *tool, args []string) error {
 	asJSON := f.Bool("json", false, "the same as --format json")
 	follow := f.BoolP("follow", "f", false, "go on while the capture is recorded")
 	explain := f.String("explain", "", "say what `RULE` means and do nothing else; all: of all rules")
+	t.dirFlag(f)
 	color := colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err

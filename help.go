@@ -88,6 +88,7 @@ How it is shown:
     -f, --follow        go on while the session is recorded; ends when it does
     --runs              the tree of runs, turns, messages and tools instead of
                         records: how long each took, tokens, cost, errors
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -119,6 +120,7 @@ the version of pi that was recorded.
                         sarif (2.1.0), junit, or github (annotations)
     --json              the same as --format json
     --fail-on LEAST     what the exit status goes by: error, hazard, note, never
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -150,6 +152,8 @@ Example:
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
 
+    --dir DIR       look for captures in the folder DIR
+
 Example:
     $ pitap why
     $ pitap why 4f02609e
@@ -159,6 +163,7 @@ took (half, 90 and 99 of 100, the slowest), runs with the time to their first
 delta, tokens and cost, tools by time, stalls, sizes of records.
 
     --json          write one JSON object; times in nanoseconds
+    --dir DIR       look for captures in the folder DIR
     --color WHEN    auto (on a terminal, unless NO_COLOR is set), always, never
 
 Example:
@@ -169,6 +174,7 @@ Example:
 what could act on it is shown as symbols; redirect it for the bytes.
 
     --from STREAM   client, agent (the default) or stderr
+    --dir DIR       look for captures in the folder DIR
 
 Example:
     $ pitap extract --from client > session.in

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -45,12 +44,8 @@ func runLs(t *tool, args []string) error {
 
 // list gives the captures of a folder, of the default one for "". That there are none yet is said, and no error.
 func (t *tool) list(dir string) ([]record.Found, error) {
-	if dir == "" {
-		var err error
-		if dir, err = record.DefaultDir(t.getenv); err != nil {
-			return nil, err
-		}
-	} else if _, err := os.Stat(dir); err != nil {
+	dir, err := t.folder(dir)
+	if err != nil {
 		return nil, err
 	}
 	found, err := record.List(dir)

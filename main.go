@@ -42,6 +42,7 @@ type tool struct {
 	self           string // the name the program was started under
 
 	flagSet *pflag.FlagSet // of the command that runs
+	dir     string         // where captures are looked for; "" for the default; see dirFlag
 	unsaid  error          // the first error of out
 }
 
@@ -64,7 +65,7 @@ func commands() []command {
 		{"ls", "[--dir DIR] [--json]", "captures, newest first; which are live", runLs},
 		{"inspect", "[flags] [CAPTURE]", "the terminal inspector; follows a live capture", runInspect},
 		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
-		{"why", "[CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
+		{"why", "[--dir DIR] [CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
 		{"stats", "[flags] [CAPTURE]", "figures: latencies, runs, tokens, tools, stalls, sizes", runStats},
 		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
 		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
@@ -72,7 +73,7 @@ func commands() []command {
 		{"demo", "", "a built-in session through all of it, nothing to install", runDemo},
 		{"sweep", "[flags] CAPTURE -- TEST [ARG...]", "a client's test under each fault", runSweep},
 		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
-		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
+		{"extract", "[flags] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},
 		{"mend", "CAPTURE", "make a capture that was cut whole for other programs", runMend},
 		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},

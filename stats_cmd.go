@@ -7,6 +7,7 @@ import (
 func runStats(t *tool, args []string) error {
 	f := t.flags("stats")
 	asJSON := f.Bool("json", false, "write one JSON object; times in nanoseconds")
+	t.dirFlag(f)
 	color := colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err

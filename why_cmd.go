@@ -11,6 +11,7 @@ import (
 
 func runWhy(t *tool, args []string) error {
 	f := t.flags("why")
+	t.dirFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
