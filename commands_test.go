@@ -111,7 +111,7 @@ func TestCommands(t *testing.T) {
 		{"--json ls", dir, 2, "", `flags follow the command`},
 		{"help nothing", dir, 2, "", `no command "nothing"`},
 
-		{"ls", dir, 0, `(?s)^name .*\naaaa0003  cut  .* 1\.00ms  pi .*\naaaa0002 .* 3 .*none.*\naaaa0001 `, ""},
+		{"ls", dir, 0, `(?s)^name .*\naaaa0003  cut  .* 1\.00ms  pi .*\naaaa0002 .* 3 .*fine.*\naaaa0001 `, ""},
 		{"ls --json", dir, 0, `(?s)^{"name":"aaaa0003",.*"condition":"cut".*"condition":"whole"`, ""},
 		{"ls", nowhere, 0, "", `no captures in .*nowhere yet\n +record one: .*pitap record -- pi --mode rpc`},
 		{"ls --dir " + nowhere, dir, 1, "", `nowhere`},

@@ -48,8 +48,10 @@ Example:
 `,
 	"ls": `Lists the captures, newest first. The name is what the other commands take.
 State is "live" while a session is being recorded, "cut" when the recorder was
-killed before it had written the end, else what is wrong with the file.
-Findings are those that showed while recording; pitap check looks for all.
+killed before it had written the end, "fixture" of what pitap cut has made, else
+what is wrong with the file. Framing is what was remarkable about the bytes
+while they were recorded; pitap check looks for all that is wrong. On a narrow
+terminal some columns are left out.
 
     --dir DIR       list the captures in the folder DIR
     --json          write an object for each capture, one a line
