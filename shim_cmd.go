@@ -184,7 +184,7 @@ func (t *tool) sayShim(dir string, s *shim) {
 	if s.replay != "" {
 		what = "stands for pi, and replays\n" + s.replay
 	}
-	fmt.Fprintf(t.stdout, `%s %s
+	fmt.Fprintf(t.out(), `%s %s
 
 Put it where your client has pi:
   pi-acp                    PI_ACP_PI_COMMAND=%s

@@ -102,7 +102,7 @@ func (c *Capture) Follow(stop <-chan struct{}) {
 // Condition says in words how a capture ends: "" when it is whole. To be asked when all entries were read.
 func (c *Capture) Condition() string {
 	switch {
-	case c.Ended(), c.header != nil && c.header.Cut != "": // a fixture needs no end note
+	case c.Ended(), c.header != nil && c.header.Cut != "" && !c.Torn(): // a fixture needs no end note
 		return ""
 	case c.Live():
 		return "live: still being recorded"
@@ -186,11 +186,16 @@ func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
 		return r, true
 	}
 	// The last line is no entry, or has no number: count.
+	again := func() {
+		if start(); from == 0 {
+			r.header = nil // it is no entry
+		}
+	}
 	n := 0
-	for start(); r.Next(); {
+	for again(); r.Next(); {
 		n++
 	}
-	start()
+	again()
 	for range n {
 		ok = r.Next()
 	}
