@@ -206,3 +206,15 @@ func TestNames(t *testing.T) {
 		t.Errorf("cut again: %s", again)
 	}
 }
+
+// A text that is rewritten is still written as pi writes it: what breaks readers is not mended.
+func TestRawCharacters(t *testing.T) {
+	text := "/home/ann/x\u2028y\u2029z\u0085 \x7f " + `\u0000\u001b\t\"\\ 名前`
+	capture := `{"pitap":1,"home":"/home/ann","agent":{"version":"1.6.0"}}
+{"from":"agent","msg":{"type":"x","text":"` + text + `"}}
+`
+	want := `{"from":"agent","msg":{"type":"x","text":"` + strings.Replace(text, "/home/ann", "/home/user", 1) + `"}}`
+	if got := cutting(t, capture, cut.Options{}); !strings.Contains(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

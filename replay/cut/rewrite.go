@@ -262,7 +262,28 @@ func (w *rewriter) text(top *frame, token []byte, client bool) {
 		w.out = append(w.out, token...)
 		return
 	}
-	w.out = scan.AppendQuote(w.out, []byte(now))
+	w.out = quoted(w.out, now)
+}
+
+// quoted writes a string as pi does: U+2028 and the like stay raw, since readers that break on them must break in the
+// replay too. s is UTF-8.
+func quoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= 0x20:
+			dst = append(dst, c)
+		default:
+			if j := strings.IndexByte("\b\f\n\r\t", c); j >= 0 {
+				dst = append(dst, '\\', "bfnrt"[j])
+			} else {
+				dst = fmt.Appendf(dst, `\u%04x`, c)
+			}
+		}
+	}
+	return append(dst, '"')
 }
 
 func shorten(s string, n int) string {
