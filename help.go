@@ -287,8 +287,8 @@ shortened, deltas joined. What the client said keeps all its words.
                         whole texts, count deltas, or read the session's files
 
 With --run and --entries what the client sent before the first run is kept too,
-and the latest answer to each question. Read a fixture before you publish it:
-secrets that were said are in it.
+and the latest answer to each question. Read a fixture before you publish it: of
+the secrets that pi sent, only keys of well-known looks are replaced.
 
 Example:
     $ pitap cut -o hello.jsonl
