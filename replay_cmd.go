@@ -154,6 +154,12 @@ func (t *tool) replay(r replaying) error {
 	}
 	a, err := t.replayer(r)
 	if err != nil {
+		status := statusNo
+		var code statusError
+		if errors.As(err, &code) {
+			status = code.status
+		}
+		t.reportBroken(r, err, status)
 		return err
 	}
 	defer a.Script.Close()

@@ -286,3 +286,18 @@ func TestReplayFlagsBehindTheCapture(t *testing.T) {
 		}
 	}
 }
+
+// A replay that can't even begin leaves a report: a client may swallow what it says.
+func TestReportOfABrokenReplay(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	s.file("junk.jsonl", "no capture\n")
+	pi := s.linkPitap("shim/pi")
+	for i, env := range []string{"PITAP_FIXTURE=junk.jsonl", "PITAP_FIXTURE=nowhere.jsonl", "PITAP_FAULT=nothing", "PITAP_WAIT=soon", "PITAP_MAP=x"} {
+		report := s.path(strings.Repeat("r", i+1))
+		o := s.with("PITAP_FIXTURE="+s.path("f.jsonl"), "PITAP_REPORT="+report, strings.Replace(env, "FIXTURE=", "FIXTURE="+s.path("")+"/", 1)).run(talkIn, pi, "--mode", "rpc")
+		if v := s.run("", "pitap", "verdict", report); o.status == 0 || v.status != 1 || !strings.Contains(v.stdout, "FAILED: broken: ") || strings.Contains(v.stdout, "entry 0") {
+			t.Errorf("%s: %+v, %+v", env, o, v)
+		}
+	}
+}
