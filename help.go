@@ -228,7 +228,8 @@ Example:
 and the same bytes every time. It sends what pi sent, each record when what
 caused it has come from the client; only ids are the client's own. Put it where
 the agent was. ARGs are pi's own flags: any are taken, and none does anything
-but --version and --list-models, which are answered as pi did.
+but --version and --list-models, which are answered as pi did. Of a folder of
+captures that with the same ARGs is taken, else each in its turn.
 
 A command that changes something (prompt, abort, ...) must be a recorded one, in
 any order; a question (get_state, ...) may be asked more often or less. What was

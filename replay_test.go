@@ -92,6 +92,7 @@ func TestReplayUsage(t *testing.T) {
 		{"--speed quick f.jsonl", "", 2, `--speed is "quick"`},
 		{"--match well f.jsonl", "", 2, `--match is "well"`},
 		{"--map x f.jsonl", "", 2, `--map is "x"`},
+		{"--wait -3 f.jsonl", "", 2, "not negative"},
 		{"--wait soon f.jsonl", "", 2, `"soon" is no time`},
 		{"f.jsonl", "PITAP_WAIT=soon", 2, `PITAP_WAIT: "soon" is no time`},
 		{"nowhere.jsonl", "", 1, "nowhere.jsonl"},
@@ -147,6 +148,11 @@ func TestFixtureFolder(t *testing.T) {
 	script := `for i in 1 2 3 4; do "$0" --version >/dev/null; printf '{"type":"prompt","message":"'$i'"}\n' | "$0" --mode rpc | head -n1; done
 		for i in 1 2; do printf '{"type":"prompt","message":"named"}\n' | "$0" --mode rpc --name "$PWD/x" | head -n1; done`
 	s.folder("rec")
+	if o := s.run(`{"type":"prompt","message":"1"}`+"\n", "pitap", "replay", s.path("f"), "--mode", "rpc"); !strings.Contains(o.stdout, `"success":true`) {
+		t.Errorf("%+v", o)
+	}
+	os.RemoveAll(s.path("reports"))
+	s.folder("reports")
 	for range 2 { // another parent counts from the beginning
 		o := s.run("", "sh", "-c", script, pi)
 		if n := strings.Count(o.stdout, `"success":true`); n != 5 || !strings.Contains(o.stderr, "turn 4 of 3 captures") {
