@@ -23,6 +23,12 @@ func runCut(t *tool, args []string) error {
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
+	switch {
+	case opt.Run < 0 || opt.Run == 0 && f.Changed("run"):
+		return usageError("cut: --run is %d; runs are counted from 1", opt.Run)
+	case opt.Run > 0 && entries != "":
+		return usageError("cut: --run and --entries exclude each other")
+	}
 	if entries != "" {
 		a, b, ok := strings.Cut(entries, ":")
 		var errA, errB error

@@ -236,7 +236,8 @@ Example:
 and the same bytes every time. It sends what pi sent, each record when what
 caused it has come from the client; only ids are the client's own. Put it where
 the agent was. ARGs are pi's own flags: any are taken, and none does anything
-but --version and --list-models, which are answered as pi did.
+but --version and --list-models, which are answered as pi did. Of a folder of
+captures that with the same ARGs is taken, else each in its turn.
 
 A command that changes something (prompt, abort, ...) must be a recorded one, in
 any order; a question (get_state, ...) may be asked more often or less. What was
@@ -295,8 +296,8 @@ shortened, deltas joined. What the client said keeps all its words.
                         whole texts, count deltas, or read the session's files
 
 With --run and --entries what the client sent before the first run is kept too,
-and the latest answer to each question. Read a fixture before you publish it:
-secrets that were said are in it.
+and the latest answer to each question. Read a fixture before you publish it: of
+the secrets that pi sent, only keys of well-known looks are replaced.
 
 Example:
     $ pitap cut -o hello.jsonl

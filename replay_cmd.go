@@ -120,11 +120,16 @@ func runReplay(t *tool, args []string) error {
 	if f.NArg() == 0 {
 		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
 	}
-	path, err := t.find(f.Args()[:1])
+	r.path, r.args = f.Arg(0), f.Args()[1:]
+	var err error
+	if info, statErr := os.Stat(r.path); statErr == nil && info.IsDir() {
+		r.path, err = t.inFolder(r.path, r.args, isAside(r.args))
+	} else {
+		r.path, err = t.find(f.Args()[:1])
+	}
 	if err != nil {
 		return err
 	}
-	r.path, r.args = path, f.Args()[1:]
 	if name := flagAmong(f, r.args); name != "" && !r.quiet {
 		t.complain(fmt.Errorf("replay: %s stands behind CAPTURE, where it is pi's and does nothing; put it before CAPTURE", name))
 	}
@@ -154,6 +159,12 @@ func (t *tool) replay(r replaying) error {
 	}
 	a, err := t.replayer(r)
 	if err != nil {
+		status := statusNo
+		var code statusError
+		if errors.As(err, &code) {
+			status = code.status
+		}
+		t.reportBroken(r, err, status)
 		return err
 	}
 	defer a.Script.Close()
@@ -198,7 +209,10 @@ func (r plainReader) Read(b []byte) (int, error) { return r.f.Read(b) }
 // replayer makes the agent that the flags describe.
 func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 	a := &replay.Agent{Wait: r.wait, MaxGap: r.maxGap, Ignore: r.ignore, Quiet: r.quiet}
-	if r.wait == 0 {
+	switch {
+	case r.wait < 0 || r.maxGap < 0:
+		return nil, usageError("replay: --wait is %v and --max-gap %v; times are not negative, and --wait 0 is for ever", r.wait, r.maxGap)
+	case r.wait == 0:
 		a.Wait = -1
 	}
 	switch r.speed {

@@ -42,4 +42,3 @@ func TestListFits(t *testing.T) {
 		}
 	}
 }
-
