@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"pitap/inspect/text"
 	"pitap/record"
@@ -99,14 +100,21 @@ func (l *Listed) findingsCell(p text.Palette) text.Cell {
 
 // LastCells cuts the beginning off a text that is wider than the given number of cells: of a folder the end says most.
 func LastCells(s string, cells int) string {
+	if len(s) > maxTail {
+		s = s[len(s)-maxTail:]
+	}
 	s = text.VisibleString(s)
-	cut := false
-	for text.Width(s) > cells && len(s) > 0 {
-		_, n := utf8.DecodeRuneInString(s)
-		s, cut = s[n:], true
+	width := text.Width(s)
+	if width <= cells {
+		return s
 	}
-	if cut {
-		s = text.Ellipsis + s
+	for state := -1; s != "" && width >= cells; {
+		var cluster string
+		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
+		width -= text.Width(cluster)
 	}
-	return s
+	return text.Ellipsis + s
 }
+
+// maxTail is more than what LastCells looks at of what a folder's name can be, in bytes.
+const maxTail = 8 << 10

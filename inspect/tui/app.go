@@ -375,12 +375,9 @@ func (a *app) drawBottom(p painter) {
 		p.fill(y, a.theme.bar)
 	}
 	strong := a.theme.style(view.Strong, a.theme.bar)
-	if p.h > 2 {
-		first, rest, _ := strings.Cut(text.Wrap(why, p.w), "\n")
-		p.print(0, 0, p.w, first, strong)
-		p.print(0, 1, p.w, strings.ReplaceAll(rest, "\n", " "), strong)
-	} else {
-		p.print(0, 0, p.w, why, strong)
+	rows := max(1, p.h-1)
+	for y, l := range sentences(why, p.w, rows) {
+		p.print(0, y, p.w, l, strong)
 	}
 	if p.h > 1 {
 		p.line(0, p.h-1, last, a.theme.bar, nil)
@@ -388,6 +385,26 @@ func (a *app) drawBottom(p painter) {
 			p.right(0, p.h-1, p.w-1, " ? help", a.theme.style(view.Dim, a.theme.bar))
 		}
 	}
+}
+
+// sentences lays out a text in so many lines. What does not fit ends behind a sentence when one does, and an ellipsis
+// tells that there is more.
+func sentences(s string, width, rows int) []string {
+	all := strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
+	for cut := s; len(all) > rows || text.Width(all[0]) > width; {
+		i := strings.LastIndex(cut, ". ")
+		if i < 0 {
+			all = strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
+			break
+		}
+		cut = cut[:i+1]
+		all = strings.Split(strings.TrimRight(text.Wrap(cut+" "+text.Ellipsis, width), "\n"), "\n")
+		cut = cut[:i]
+	}
+	if len(all) > rows {
+		all[rows-1] = strings.Join(all[rows-1:], " ")
+	}
+	return all[:min(rows, len(all))]
 }
 
 func (a *app) drawBody(p painter) {
