@@ -329,7 +329,7 @@ func (a *app) drawTabs(p painter) {
 	state := " live "
 	switch {
 	case st.Err != nil:
-		state = " broken "
+		state = " " + st.Trouble + " "
 	case !st.Done && !st.Live:
 		state = " reading "
 	case st.Damage > 0:
@@ -362,7 +362,8 @@ func (a *app) drawTabs(p painter) {
 	switch strings.TrimSpace(state) {
 	case "live":
 		role = view.Warn
-	case "cut", "damaged", "broken":
+	case "whole", "reading":
+	default:
 		role = view.Bad
 	}
 	p.right(0, 0, p.w, right, a.theme.style(role, a.theme.bar))
