@@ -388,19 +388,29 @@ func (a *app) drawBottom(p painter) {
 	}
 }
 
-// sentences lays out a text in so many lines. What does not fit ends behind a sentence when one does, and an ellipsis
-// tells that there is more.
+// sentences lays out a text in so many lines. What does not fit ends behind a sentence, when not much room is lost by
+// that, and an ellipsis tells that there is more.
 func sentences(s string, width, rows int) []string {
-	all := strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
-	for cut := s; len(all) > rows || text.Width(all[0]) > width; {
+	lay := func(s string) []string {
+		return strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
+	}
+	fits := func(l []string) bool { return len(l) <= rows && text.Width(l[0]) <= width }
+	all := lay(s)
+	if fits(all) {
+		return all
+	}
+	for cut := s; ; {
 		i := strings.LastIndex(cut, ". ")
 		if i < 0 {
-			all = strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
 			break
 		}
-		cut = cut[:i+1]
-		all = strings.Split(strings.TrimRight(text.Wrap(cut+" "+text.Ellipsis, width), "\n"), "\n")
 		cut = cut[:i]
+		if l := lay(cut + ". " + text.Ellipsis); fits(l) {
+			if len(l) == rows && text.Width(l[rows-1]) > width/2 {
+				return l
+			}
+			break
+		}
 	}
 	if len(all) > rows {
 		all[rows-1] = strings.Join(all[rows-1:], " ")

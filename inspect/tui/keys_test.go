@@ -315,9 +315,9 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		{"It waits. For what?", 2, "It waits. For what?"},
-		{"It waits for an answer. Behind that, nothing at all is open.", 2, "It waits for an|answer. …"},
+		{"It waits for an answer. Behind that, nothing at all is open.", 2, "It waits for an|answer. Behind that, nothing at all is open."},
 		{"It waits for an answer that never comes. It does.", 2, "It waits for an|answer that never comes. It does."},
-		{"Short. It waits for an answer that never comes. It does.", 1, "Short. …"},
+		{"Not too short. It waits for an answer.", 1, "Not too short. …"},
 		{"a-word-that-is-longer-than-the-line", 2, "a-word-that-is-longer-than-the-line"},
 		{"", 1, ""},
 	} {
