@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"pitap/inspect/text"
 	"pitap/record"
@@ -210,13 +211,21 @@ func framingCell(l *Listed, p text.Palette) text.Cell {
 
 // lastCells cuts the beginning off a text that is wider than the given number of cells: of a folder the end says most.
 func lastCells(s string, cells int) string {
+	if len(s) > maxTail {
+		s = s[len(s)-maxTail:]
+	}
 	s = text.VisibleString(s)
-	if text.Width(s) <= cells {
+	width := text.Width(s)
+	if width <= cells {
 		return s
 	}
-	for text.Width(s) > cells-1 && len(s) > 0 {
-		_, n := utf8.DecodeRuneInString(s)
-		s = s[n:]
+	for state := -1; s != "" && width >= cells; {
+		var cluster string
+		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
+		width -= text.Width(cluster)
 	}
 	return text.Ellipsis + s
 }
+
+// maxTail is more than what lastCells looks at of what a folder's name can be, in bytes.
+const maxTail = 8 << 10

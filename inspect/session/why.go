@@ -22,9 +22,9 @@ func (s *Session) Why(t int64) string {
 func (s *Session) Brief(t int64) string {
 	if s.Ended && s.Exit == nil {
 		if open := s.Open(s.T); len(open) > 0 {
-			return "The recording stops here, cut, without the agent's exit. Then: " + lower(s.waiting(open, s.T))
+			return "The recording was cut, before the agent's exit. Then: " + lower(s.waiting(open, s.T))
 		}
-		return "The recording stops here, cut, without the agent's exit. Nothing was open."
+		return "The recording was cut, before the agent's exit. Nothing was open."
 	}
 	why, _ := s.why(t)
 	return why
