@@ -17,6 +17,9 @@ import (
 	"pitap/record"
 )
 
+// patient has a replay wait for clients that a busy machine makes slow.
+const patient = "PITAP_WAIT=60"
+
 // askExtension asks before a tool runs.
 const askExtension = `export default function (pi) {
 	pi.on("tool_call", async (event, ctx) => {
@@ -112,7 +115,7 @@ func TestReplayToRpcClient(t *testing.T) {
 	if testing.Short() {
 		times = 10
 	}
-	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"), patient)
 	if got := s.node(pi, 5*time.Minute, s.path("work/session.mjs"), fmt.Sprint(times)); got != want {
 		t.Errorf("with the replay: %swith pi: %s", got, want)
 	}
@@ -205,7 +208,7 @@ func TestReplayToPiAcp(t *testing.T) {
 			t.Errorf("the recorded session has no %q: %s", what, want)
 		}
 	}
-	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"), patient)
 	for range 5 {
 		if got := acpSession(t, s, pi); got != want {
 			t.Errorf("with the replay: %s\nwith pi: %s", got, want)
