@@ -218,3 +218,42 @@ func TestReplayToPiAcp(t *testing.T) {
 		t.Errorf("verdict: %s", v.stdout)
 	}
 }
+
+// TestCutOfTwoRecordings has the same conversation with the real pi twice, in different folders: the fixtures are equal,
+// and small.
+func TestCutOfTwoRecordings(t *testing.T) {
+	var fixtures []string
+	for range 2 {
+		s, pi := newClient(t)
+		cmd := exec.Command(s.path("home/.local/share/pitap/pi"), pi.Args...)
+		cmd.Dir, cmd.Env = pi.Project, s.env
+		c := pitest.Start(t, cmd, pitest.Pipes)
+		c.Send(`{"id":"1","type":"get_state"}`)
+		c.ExpectFunc("the state", func(r pitest.Record) bool { return r.Get("id") == "1" })
+		c.Send(`{"id":"2","type":"prompt","message":"[[tool:bash echo by the tool\nsay:Hello, world!]]"}`)
+		c.ExpectFunc("the end of the run", func(r pitest.Record) bool { return r.Kind() == "agent_settled" })
+		c.Send(`{"id":"3","type":"get_messages"}`)
+		c.ExpectFunc("the messages", func(r pitest.Record) bool { return r.Get("id") == "3" })
+		c.Finish(0)
+		s.recordedSession()
+		o := s.run("", "pitap", "cut")
+		if o.status != 0 || o.stderr != "" {
+			t.Fatalf("%+v", o)
+		}
+		for _, leak := range []string{pi.Home, pi.Project, `"n":`} {
+			if strings.Contains(o.stdout, leak) {
+				t.Errorf("%s is in the fixture", leak)
+			}
+		}
+		fixtures = append(fixtures, o.stdout)
+	}
+	a, b := strings.Split(fixtures[0], "\n"), strings.Split(fixtures[1], "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Fatalf("line %d:\n%s\n%s", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) || len(fixtures[0]) > 20_000 {
+		t.Errorf("%d and %d lines, %d bytes", len(a), len(b), len(fixtures[0]))
+	}
+}
