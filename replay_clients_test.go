@@ -17,6 +17,9 @@ import (
 	"pitap/record"
 )
 
+// patient has a replay wait for clients that a busy machine makes slow.
+const patient = "PITAP_WAIT=60"
+
 // askExtension asks before a tool runs.
 const askExtension = `export default function (pi) {
 	pi.on("tool_call", async (event, ctx) => {
@@ -112,7 +115,7 @@ func TestReplayToRpcClient(t *testing.T) {
 	if testing.Short() {
 		times = 10
 	}
-	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"), patient)
 	if got := s.node(pi, 5*time.Minute, s.path("work/session.mjs"), fmt.Sprint(times)); got != want {
 		t.Errorf("with the replay: %swith pi: %s", got, want)
 	}
@@ -205,7 +208,7 @@ func TestReplayToPiAcp(t *testing.T) {
 			t.Errorf("the recorded session has no %q: %s", what, want)
 		}
 	}
-	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"))
+	s = s.with("PITAP_FIXTURE="+found[0].Path, "PITAP_REPORT="+s.folder("reports"), patient)
 	for range 5 {
 		if got := acpSession(t, s, pi); got != want {
 			t.Errorf("with the replay: %s\nwith pi: %s", got, want)
@@ -213,5 +216,44 @@ func TestReplayToPiAcp(t *testing.T) {
 	}
 	if v := s.run("", "pitap", "verdict"); v.status != 0 {
 		t.Errorf("verdict: %s", v.stdout)
+	}
+}
+
+// TestCutOfTwoRecordings has the same conversation with the real pi twice, in different folders: the fixtures are equal,
+// and small.
+func TestCutOfTwoRecordings(t *testing.T) {
+	var fixtures []string
+	for range 2 {
+		s, pi := newClient(t)
+		cmd := exec.Command(s.path("home/.local/share/pitap/pi"), pi.Args...)
+		cmd.Dir, cmd.Env = pi.Project, s.env
+		c := pitest.Start(t, cmd, pitest.Pipes)
+		c.Send(`{"id":"1","type":"get_state"}`)
+		c.ExpectFunc("the state", func(r pitest.Record) bool { return r.Get("id") == "1" })
+		c.Send(`{"id":"2","type":"prompt","message":"[[tool:bash echo by the tool\nsay:Hello, world!]]"}`)
+		c.ExpectFunc("the end of the run", func(r pitest.Record) bool { return r.Kind() == "agent_settled" })
+		c.Send(`{"id":"3","type":"get_messages"}`)
+		c.ExpectFunc("the messages", func(r pitest.Record) bool { return r.Get("id") == "3" })
+		c.Finish(0)
+		s.recordedSession()
+		o := s.run("", "pitap", "cut")
+		if o.status != 0 || o.stderr != "" {
+			t.Fatalf("%+v", o)
+		}
+		for _, leak := range []string{pi.Home, pi.Project, `"n":`} {
+			if strings.Contains(o.stdout, leak) {
+				t.Errorf("%s is in the fixture", leak)
+			}
+		}
+		fixtures = append(fixtures, o.stdout)
+	}
+	a, b := strings.Split(fixtures[0], "\n"), strings.Split(fixtures[1], "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Fatalf("line %d:\n%s\n%s", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) || len(fixtures[0]) > 20_000 {
+		t.Errorf("%d and %d lines, %d bytes", len(a), len(b), len(fixtures[0]))
 	}
 }

@@ -55,7 +55,7 @@ func TestSweep(t *testing.T) {
 			case "python3":
 				client[1] = filepath.Join(dir, "client.py")
 			}
-			s = s.with("READER="+test.reader, "PATH="+s.path("bin")+":"+filepath.Dir(program)+":/usr/bin:/bin")
+			s = s.with("READER="+test.reader, "PITAP_WAIT=20", "PATH="+s.path("bin")+":"+filepath.Dir(program)+":/usr/bin:/bin")
 			run := func(caught, passes string) {
 				t.Helper()
 				only := strings.Join(strings.Fields(caught+" "+passes), ",")

@@ -50,7 +50,7 @@ func newTested(t *testing.T) *sandbox {
 // passesAndFails runs an example with the fixture, then with one in which pi was told something else.
 func passesAndFails(t *testing.T, s *sandbox, argv ...string) {
 	t.Helper()
-	if o := s.run("", argv...); o.status != 0 {
+	if o := s.with(patient).run("", argv...); o.status != 0 {
 		t.Fatalf("%q: %+v", argv, o)
 	}
 	b, err := os.ReadFile(s.path("work/hello.jsonl"))
