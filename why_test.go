@@ -190,7 +190,7 @@ func TestWhyWithoutPi(t *testing.T) {
 	eventually(t, "the record to be in the capture", func() bool { return len(readNow(t, f.onlyCapture()).entries) > 0 })
 	w.Send("{}")
 	w.Wait(-9)
-	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry 1\) had no response, for [\d.]+[µm]?s at least\. .* What came after that is not known: pitap was killed, `)
+	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry \d+\) had no response, for [\d.]+[µm]?s at least\. .* What came after that is not known: pitap was killed, `)
 }
 
 // TestWhyLiveIdle is a session in which nothing is wrong.

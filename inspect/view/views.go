@@ -158,7 +158,7 @@ func (s *Store) Runs() []Line {
 		return nil
 	}
 	var b strings.Builder
-	s.sess.WriteRuns(&b, text.Palette{Enabled: true})
+	s.sess.WriteRuns(&b, text.Palette{Enabled: true}, 0)
 	lines := coloured(b.String())
 	for i := range lines {
 		l := &lines[i]
