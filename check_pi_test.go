@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pitap/internal/pitest"
@@ -125,5 +126,74 @@ func TestCheckRealFaults(t *testing.T) {
 	if found := s.found(t); found != "command/unknown pair/id-changed field/type dialog/wrong-id run/prompt-lost run/prompt-while-busy end/eof" &&
 		found != "command/unknown pair/id-changed field/type dialog/wrong-id run/prompt-while-busy end/eof" { // the race was not lost
 		t.Errorf("found %s", found)
+	}
+}
+
+// How a real session ends is found as it was, once, and nothing else.
+func TestCheckRealEnds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		end  func(s *piSession)
+		want string
+	}{
+		{"at the end of a run", func(s *piSession) {
+			s.wait("agent_settled")
+			s.CloseStdin()
+			s.Wait(0)
+		}, ""},
+		{"input closed while the model streams", func(s *piSession) {
+			s.CloseStdin()
+			s.Wait(0)
+		}, "end/eof"},
+		{"SIGTERM while the model streams", func(s *piSession) {
+			s.Signal(syscall.SIGTERM)
+			s.Wait(143)
+		}, "end/killed"},
+		{"SIGHUP when nothing is under way", func(s *piSession) {
+			s.wait("agent_settled")
+			s.Signal(syscall.SIGHUP)
+			s.Wait(129)
+		}, ""},
+		{"a line that kills", func(s *piSession) {
+			s.wait("agent_settled")
+			s.Send("null")
+			s.Wait(1)
+		}, "end/killed-by-line end/stderr"},
+		{"output closed while the model streams", func(s *piSession) {
+			s.CloseStdout()
+			s.Wait(1)
+		}, "end/stderr end/reader-gone"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := startPi(t)
+			s.ask("prompt", `,"message":"slow:60x20"`)
+			s.wait("message_update:text_delta")
+			test.end(s)
+			if found := s.found(t); found != test.want {
+				t.Errorf("found %q, want %q", found, test.want)
+			}
+		})
+	}
+}
+
+// A reader that stands still is found while it does, and when it went on.
+func TestCheckRealStall(t *testing.T) {
+	t.Parallel()
+	s := startPi(t)
+	s.ask("get_state", "")
+	s.StopReading()
+	s.Send(`{"id":"p","type":"prompt","message":"usage:1000/1000 ++ long:3MB"}`)
+	eventually(t, "the stall to be found", func() bool {
+		out, _, _ := pitap(t, s.f.dir, "check", "--rule", "flow/stall")
+		return strings.Count(out, " flow/stall ") == 1 && strings.Contains(out, "and still does not")
+	})
+	s.ResumeReading()
+	s.wait("agent_settled")
+	s.CloseStdin()
+	s.Wait(0)
+	if found := s.found(t); found != "flow/stall" {
+		t.Errorf("found %q", found)
 	}
 }

@@ -84,7 +84,7 @@ func (t *tool) showRuns(f *pflag.FlagSet, out *output) (err error) {
 		return err
 	}
 	defer c.Close()
-	if err := s.WriteRuns(out, out.palette); err != nil {
+	if err := s.WriteRuns(out, out.palette, out.width); err != nil {
 		return err
 	}
 	return out.Flush()

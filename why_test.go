@@ -80,7 +80,7 @@ func TestWhyNever(t *testing.T) {
 	t.Parallel()
 	w := wedgedPi(t)
 	w.Send(`{"id":"n","type":"prompt","message":"/never"}`)
-	w.why(t, "live", `^The extension's command /never \(entry \d+\) has not ended, for [\d.]+(ms|s)\. The prompt is answered only when the command has\.`)
+	w.why(t, "live", `^The extension's command /never \(entry \d+\) has not ended, for [\d.]+(ms|s)\. The prompt is answered only when that has ended\.`)
 	w.CloseStdin()
 	w.Wait(0)
 	w.why(t, "afterwards", `^The agent exited with 0, .* after the client had closed its input \(entry \d+\)\. Open was then: the extension's command /never \(entry \d+\) had not ended, for `)
@@ -190,7 +190,7 @@ func TestWhyWithoutPi(t *testing.T) {
 	eventually(t, "the record to be in the capture", func() bool { return len(readNow(t, f.onlyCapture()).entries) > 0 })
 	w.Send("{}")
 	w.Wait(-9)
-	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry 1\) had no response, for [\d.]+[µm]?s at least\. .* What came after that is not known: pitap was killed, `)
+	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry \d+\) had no response(, for [\d.]+[µm]?s at least)?\. .* What came after that is not known: pitap was killed, `)
 }
 
 // TestWhyLiveIdle is a session in which nothing is wrong.

@@ -42,7 +42,11 @@ func WriteJUnit(w io.Writer, reports []*Report, least record.Severity) error {
 	all := junitSuites{Name: "pitap check"}
 	for _, r := range reports {
 		s := junitSuite{Name: text.VisibleString(r.Path)}
+		names := map[string]int{}
 		add := func(name, kind, message, more string, failed bool) {
+			if names[name]++; names[name] > 1 { // readers take two cases of one name for one
+				name += fmt.Sprintf(" (%d)", names[name])
+			}
 			c := junitCase{Class: s.Name, Name: name}
 			if failed {
 				c.Failure = &junitFailure{kind, message, message + more}

@@ -64,7 +64,14 @@ func writeFinding(b *bytes.Buffer, f *record.Finding, style Style) {
 	case record.SevHazard:
 		severity = p.Yellow(severity)
 	}
-	fmt.Fprintf(b, "  %s %s  %s\n", severity, p.Bold(f.Rule), place(f))
+	where := place(f)
+	fmt.Fprintf(b, "  %s %s", severity, p.Bold(f.Rule))
+	if style.Width > 0 && 11+len(f.Rule)+text.Width(where) > min(max(style.Width, 60), 100) {
+		b.WriteByte('\n')
+		paragraph(b, "         ", where, style.Width)
+	} else {
+		fmt.Fprintf(b, "  %s\n", where)
+	}
 	paragraph(b, "         ", f.Text, style.Width)
 	if f.Hint != "" {
 		paragraph(b, "         ", "hint: "+f.Hint, style.Width)

@@ -231,7 +231,7 @@ func (s *Session) concludeEnd(f *findings, said *told) {
 	work := s.underWay(said)
 	exit := s.Exit
 	if exit == nil {
-		if s.Ended && s.Cut && len(work) > 0 && s.Last[record.Agent] != nil {
+		if s.Ended && s.Cut && !s.missing.edited && len(work) > 0 && s.Last[record.Agent] != nil {
 			f.add("end/cut", place{n: s.Last[record.Agent].N, from: record.Agent}, "", "the recording stops here, without the agent's exit, and there was open: %s", join(work))
 		}
 		return

@@ -57,17 +57,21 @@ func notThere(p rpc.Problem) bool { return p.What == rpc.UnknownType && p.Path =
 // repeated finds members that stand twice in a record.
 func (s *Session) repeated(r *Record) {
 	list := r.spans.List
+	var names []string
 	for i := range list {
 		key := r.Body[list[i].Key:list[i].KeyEnd]
 		text, _ := scan.Unescape(nil, key)
 		for j := range list[:i] {
 			earlier := scan.Member{Key: r.Body[list[j].Key:list[j].KeyEnd]}
 			if earlier.Is(string(text)) {
-				name := clip(string(text), 60)
-				s.find("field/repeated", r.Entry, r.Kind+" "+name, "%s stands twice in %s: pi takes the last one, other readers the first, or refuse the record", name, r.kind.name)
+				names = append(names, clip(string(text), 60))
 				break
 			}
 		}
+	}
+	if len(names) > 0 {
+		all := join(names)
+		s.find("field/repeated", r.Entry, r.Kind+" "+all, "members of %s that stand twice: %s; pi takes the last one, other readers the first, or refuse the record", clip(r.kind.name, 60), all)
 	}
 }
 

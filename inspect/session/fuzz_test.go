@@ -68,7 +68,7 @@ func probe(t *testing.T, capture []byte) {
 	var out bytes.Buffer
 	st := s.Stats(s.T)
 	st.WriteText(&out, text.Palette{}, 80)
-	s.WriteRuns(&out, text.Palette{})
+	s.WriteRuns(&out, text.Palette{}, 80)
 	records := int64(0)
 	for _, k := range st.Kinds {
 		records += k.Records

@@ -205,7 +205,7 @@ func (s *Session) openCommands(o *opening) {
 		case c.Type == "compact" && s.compact != nil:
 			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) {has|had} no response", c.N)
 		case c.Type == "prompt" && c.Slash != "":
-			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when the command has.", "the extension's command %s (entry %d) {has|had} not ended", clip(c.Slash, 60), c.N)
+			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when that has ended.", "the extension's command %s (entry %d) {has|had} not ended", clip(c.Slash, 60), c.N)
 		case c.Type == "prompt":
 			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent {has|had} neither accepted nor refused it.", "the prompt of entry %d {has|had} no response", c.N)
 		case c.Type == "":

@@ -70,9 +70,12 @@ func (u *Usage) Add(o Usage) {
 	u.Cost += o.Cost
 }
 
+// shortest is how long an answer must have streamed for its rate to say something, nanoseconds.
+const shortest = 50_000_000
+
 // Rate is the tokens per second from the first delta to the end, 0 when that cannot be told.
 func (m *Message) Rate() float64 {
-	if m.First == nil || m.End == nil || m.End.T <= m.First.T {
+	if m.First == nil || m.End == nil || m.End.T-m.First.T < shortest {
 		return 0
 	}
 	return float64(m.Usage.Output) / (float64(m.End.T-m.First.T) / 1e9)

@@ -28,10 +28,10 @@ func TestRunTree(t *testing.T) {
 		t.Errorf("tool %+v", tool)
 	}
 	var b bytes.Buffer
-	if err := s.WriteRuns(&b, text.Palette{}); err != nil {
+	if err := s.WriteRuns(&b, text.Palette{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"run 1  #3  at 1.000000  2.0", "prompt #1", "200 in, 14 out  $0.5000", "\n  turn 1  #4", "\n    user  #5  count\n", "first delta 596ms", "toolUse", "\n    tool bash  #11  999ms\n", "\n    assistant  #18  1.00ms  1 2 3"} {
+	for _, want := range []string{"run 1  #3  at 1.000000  2.0", "prompt #1", "200 in, 14 out  $0.5000", "\n  turn 1  #4", "\n    user  #5  count\n", "first delta after 599ms", "toolUse", "\n    tool bash  #11  999ms\n", "\n    assistant  #18  1.00ms  100 in, 7 out  $0.2500  1 2 3"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -258,8 +258,31 @@ func TestStats(t *testing.T) {
 	if err := st.WriteText(&out, text.Palette{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "50.0ms") || !strings.Contains(out.String(), "#199  abort") {
-		t.Errorf("text:\n%s", out.String())
+	for _, want := range []string{
+		"1m39s  204 entries  pi 1.6.0 (header)\n",
+		"command    answered  failed  open     p50     p90     p99    max  entry\nabort           100      10        50.0ms  90.0ms  99.0ms  100ms   #199\nget_state         0             1       -       -       -      -\n",
+		"records by size\nfrom    <256B\nclient    101\nagent     100\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("text:\n%s\nwant in it:\n%s", out.String(), want)
+		}
+	}
+}
+
+// A live session goes on until now, and so do its stalls; nothing may tell the version.
+func TestStatsLive(t *testing.T) {
+	s, _ := read(t, fixture(t, "pi -\n"+ready+"* \"stall\",\"from\":\"agent\",\"since\":1000000,\"bytes\":9\n"))
+	st := s.Stats(9_000_000_000)
+	if !st.Live || st.Duration != 9_000_000_000 || len(st.Stalls) != 1 || st.Stalls[0].Took != 8_999_000_000 {
+		t.Errorf("live: %+v", st)
+	}
+	var out bytes.Buffer
+	if err := st.WriteText(&out, text.Palette{}, 0); err != nil || !strings.HasPrefix(out.String(), "9.00s so far, live  3 entries  pi "+s.Version.String()+" (assumed)\n") {
+		t.Errorf("text: %v\n%s", err, out.String())
+	}
+	s.End(false)
+	if st := s.Stats(99_000_000_000); st.Live || st.Duration != s.T {
+		t.Errorf("ended: %+v", st)
 	}
 }
 
@@ -295,5 +318,25 @@ func TestChanged(t *testing.T) {
 		if got := changed([]byte(test.sent), []byte(test.got)); got != test.want {
 			t.Errorf("%s to %s: %v", test.sent, test.got, got)
 		}
+	}
+}
+
+// A fixture is no recording that was cut: that it has no end, no times and not all members says nothing.
+func TestFixture(t *testing.T) {
+	text := `{"pitap":1,"agent":{"version":"1.6.0"},"cut":"strings shortened"}
+{"from":"client","msg":{"id":"p","type":"prompt","message":"hi"}}
+{"from":"agent","msg":{"id":"p","type":"response","command":"prompt","success":true,"data":{"disposition":"started"}}}
+{"from":"agent","msg":{"type":"agent_start"}}
+{"from":"agent","msg":{"type":"turn_start"}}
+{"from":"agent","msg":{"type":"message_start","message":{"role":"assistant","content":[],"stopReason":"pending"}}}
+{"from":"agent","msg":{"type":"message_update","assistantMessageEvent":{"type":"text_start","contentIndex":0}}}
+`
+	s, _ := read(t, []byte(text))
+	s.End(false)
+	wantIDs(t, s.Findings(), "")
+	want := "This fixture ends without the agent's exit. Open was then: the model was answering. Behind that, the run of the prompt of entry 1 was going on. " +
+		"The client last sent prompt (entry 1); the agent last sent message_update:text_start (entry 6)."
+	if why := s.Why(0); why != want {
+		t.Errorf("why says %q, want %q", why, want)
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"pitap/inspect/text"
 )
@@ -30,7 +31,7 @@ func (st *Stats) WriteText(w io.Writer, p text.Palette, width int) error {
 	if _, err := fmt.Fprintln(w, head); err != nil {
 		return err
 	}
-	for _, part := range []func(p text.Palette, width int) (string, *text.Table){st.kindTable, st.latencyTable, st.slowTable, st.runTable, st.toolTable, st.stallTable} {
+	for _, part := range []func(p text.Palette, width int) (string, *text.Table){st.kindTable, st.latencyTable, st.slowTable, st.runTable, st.toolTable, st.stallTable, st.sizeTable} {
 		title, table := part(p, width)
 		if table == nil {
 			continue
@@ -50,6 +51,25 @@ const maxRows = 40
 
 func newTable(p text.Palette, width int, columns ...text.Column) *text.Table {
 	return &text.Table{Columns: columns, Width: width, Title: p.Dim}
+}
+
+// fill adds rows to a table, without the columns in which they say nothing.
+func fill(t *text.Table, rows [][]string) {
+	var columns []text.Column
+	kept := make([][]string, len(rows))
+	for i, c := range t.Columns {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" && row[i] != "-" && row[i] != "0" }) {
+			continue
+		}
+		columns = append(columns, c)
+		for k, row := range rows {
+			kept[k] = append(kept[k], row[i])
+		}
+	}
+	t.Columns = columns
+	for _, row := range kept {
+		t.AddText(row...)
+	}
 }
 
 func right(title string) text.Column { return text.Column{Title: title, Right: true} }
@@ -73,18 +93,20 @@ func (st *Stats) latencyTable(p text.Palette, width int) (string, *text.Table) {
 	if len(st.Commands) == 0 {
 		return "", nil
 	}
-	t := newTable(p, width, right("answered"), right("failed"), right("open"), right("p50"), right("p90"), right("p99"), right("max"), right("slowest"), text.Column{Title: "command"})
+	t := newTable(p, width, text.Column{Title: "command", Max: 30}, right("answered"), right("failed"), right("open"), right("p50"), right("p90"), right("p99"), right("max"), right("entry"))
+	var rows [][]string
 	for i, l := range st.Commands {
-		if i == maxRows {
-			t.AddText("", "", "", "", "", "", "", "", fmt.Sprintf("and %d more", len(st.Commands)-i))
-			break
+		switch {
+		case i == maxRows:
+			rows = append(rows, []string{fmt.Sprintf("and %d more", len(st.Commands)-i), "", "", "", "", "", "", "", ""})
+		case i > maxRows:
+		case l.Count == 0:
+			rows = append(rows, []string{l.Command, "0", "", blankZero(l.Open), "-", "-", "-", "-", ""})
+		default:
+			rows = append(rows, []string{l.Command, text.Count(int64(l.Count)), blankZero(l.Failed), blankZero(l.Open), ago(l.P50), ago(l.P90), ago(l.P99), ago(l.Max), fmt.Sprintf("#%d", l.Slowest)})
 		}
-		if l.Count == 0 {
-			t.AddText("0", "", blankZero(l.Open), "-", "-", "-", "-", "", l.Command)
-			continue
-		}
-		t.AddText(text.Count(int64(l.Count)), blankZero(l.Failed), blankZero(l.Open), ago(l.P50), ago(l.P90), ago(l.P99), ago(l.Max), fmt.Sprintf("#%d", l.Slowest), l.Command)
 	}
+	fill(t, rows)
 	return "latency of responses", t
 }
 
@@ -105,9 +127,11 @@ func (st *Stats) runTable(p text.Palette, width int) (string, *text.Table) {
 	}
 	t := newTable(p, width, right("entry"), right("start"), right("took"), right("turns"), right("tools"), right("first delta"), right("tokens/s"), right("in"), right("out"), right("cost"), text.Column{Title: ""})
 	skip := max(0, len(st.Runs)-maxRows)
+	var rows [][]string
 	for _, r := range st.Runs[skip:] {
-		t.AddText(r.row()...)
+		rows = append(rows, r.row())
 	}
+	fill(t, rows)
 	if left := st.RunCount - min(len(st.Runs), maxRows); left > 0 {
 		return fmt.Sprintf("the last %d of %s runs", len(st.Runs)-skip, text.Count(int64(st.RunCount))), t
 	}
@@ -145,10 +169,20 @@ func (st *Stats) toolTable(p text.Palette, width int) (string, *text.Table) {
 	if len(st.Tools) == 0 {
 		return "", nil
 	}
-	t := newTable(p, width, right("calls"), right("failed"), right("open"), right("time"), right("longest"), text.Column{Title: "tool"})
-	for _, s := range st.Tools {
-		t.AddText(fmt.Sprint(s.Calls), blankZero(s.Failed), blankZero(s.Open), ago(s.Took), ago(s.Max), s.Name)
+	t := newTable(p, width, text.Column{Title: "tool", Max: 30}, right("calls"), right("failed"), right("open"), right("time"), right("longest"), right("slowest"))
+	var rows [][]string
+	for i, s := range st.Tools {
+		slowest := ""
+		if s.Slowest > 0 {
+			slowest = fmt.Sprintf("#%d", s.Slowest)
+		}
+		if i == maxRows {
+			rows = append(rows, []string{fmt.Sprintf("and %d more", len(st.Tools)-i), "", "", "", "", "", ""})
+			break
+		}
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Calls), blankZero(s.Failed), blankZero(s.Open), ago(s.Took), ago(s.Max), slowest})
 	}
+	fill(t, rows)
 	return "tools", t
 }
 
@@ -169,6 +203,48 @@ func (st *Stats) stallTable(p text.Palette, width int) (string, *text.Table) {
 		t.AddText(text.Since(s.Since), ago(s.Took), s.Stream+over)
 	}
 	return "stalls", t
+}
+
+// sizeClasses are those that records are counted in for people: each of less bytes than that, the last of any.
+var sizeClasses = []struct {
+	title string
+	bits  int
+}{{"<256B", 8}, {"<1K", 10}, {"<4K", 12}, {"<16K", 14}, {"<64K", 16}, {"<1M", 20}, {"1M and more", 64}}
+
+func (st *Stats) sizeTable(p text.Palette, width int) (string, *text.Table) {
+	t := newTable(p, width, text.Column{Title: "from"})
+	for _, c := range sizeClasses {
+		t.Columns = append(t.Columns, right(c.title))
+	}
+	var rows [][]string
+	for _, from := range []string{"client", "agent", "stderr"} {
+		row, class := []string{from}, 0
+		var n, all int64
+		for bits, count := range st.Sizes[from] {
+			for bits >= sizeClasses[class].bits {
+				row, n = append(row, countOrBlank(n)), 0
+				class++
+			}
+			n += count
+			all += count
+		}
+		if all > 0 {
+			row = append(row, countOrBlank(n))
+			rows = append(rows, append(row, make([]string, len(sizeClasses)+1-len(row))...))
+		}
+	}
+	if len(rows) == 0 {
+		return "", nil
+	}
+	fill(t, rows)
+	return "records by size", t
+}
+
+func countOrBlank(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Count(n)
 }
 
 func blankZero(n int) string {

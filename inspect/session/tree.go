@@ -8,9 +8,10 @@ import (
 	"pitap/inspect/text"
 )
 
-// WriteRuns writes the tree of runs, turns, messages and tools as text, a line each.
-func (s *Session) WriteRuns(w io.Writer, p text.Palette) error {
-	out := &treeWriter{w: w, p: p}
+// WriteRuns writes the tree of runs, turns, messages and tools as text, a line each. width is that of the terminal, 0 for
+// no limit.
+func (s *Session) WriteRuns(w io.Writer, p text.Palette, width int) error {
+	out := &treeWriter{w: w, p: p, width: width}
 	if len(s.Runs) == 0 {
 		out.line(0, "no runs")
 	}
@@ -21,9 +22,10 @@ func (s *Session) WriteRuns(w io.Writer, p text.Palette) error {
 }
 
 type treeWriter struct {
-	w   io.Writer
-	p   text.Palette
-	err error
+	w     io.Writer
+	p     text.Palette
+	width int
+	err   error
 }
 
 func (o *treeWriter) line(depth int, format string, args ...any) {
@@ -62,22 +64,27 @@ func (o *treeWriter) run(i int, r *Run) {
 			took = ago(t.End.T - t.Start.T)
 		}
 		o.line(1, "turn %d  #%d  %s", j+1, t.Start.N, took)
+		tools := t.Tools
 		for _, m := range t.Messages {
-			o.message(m)
+			for len(tools) > 0 && tools[0].Start.N < m.Start.N {
+				o.tool(tools[0])
+				tools = tools[1:]
+			}
+			o.message(m, t)
 		}
-		for _, tool := range t.Tools {
+		for _, tool := range tools {
 			o.tool(tool)
 		}
 	}
 }
 
-func (o *treeWriter) message(m *Message) {
+func (o *treeWriter) message(m *Message, t *Turn) {
 	parts := []string{fmt.Sprintf("%s  #%d", text.VisibleString(m.Role), m.Start.N)}
 	if m.End != nil && m.End.T > m.Start.T && m.Role == "assistant" {
 		parts = append(parts, ago(m.End.T-m.Start.T))
 	}
 	if m.First != nil {
-		parts = append(parts, fmt.Sprintf("first delta %s", ago(m.First.T-m.Start.T)))
+		parts = append(parts, fmt.Sprintf("first delta after %s", ago(m.First.T-t.Start.T)))
 	}
 	if m.Updates > 0 {
 		parts = append(parts, fmt.Sprintf("%d updates", m.Updates))
@@ -85,19 +92,32 @@ func (o *treeWriter) message(m *Message) {
 	if rate := m.Rate(); rate > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f tokens/s", rate))
 	}
-	if m.Stop != "" && m.Stop != "stop" {
+	if m.Stop != "" && m.Stop != "stop" && m.Stop != "pending" {
 		parts = append(parts, text.VisibleString(m.Stop))
 	}
+	line := strings.Join(parts, "  ") + usageWords(m.Usage)
+	open := ""
 	if m.End == nil {
-		parts = append(parts, o.p.Yellow("open"))
+		open = "  open"
 	}
-	line := strings.Join(parts, "  ")
-	if m.Error != "" {
-		line += "  " + o.p.Red(text.Cut(m.Error, 80))
-	} else if m.Preview != "" && m.Role != "system" {
-		line += "  " + o.p.Dim(text.Cut(strings.TrimSpace(m.Preview), 80))
+	words, style := strings.TrimSpace(m.Preview), o.p.Dim
+	switch {
+	case m.Error != "":
+		words, style = m.Error, o.p.Red
+	case m.Role == "system":
+		words = ""
 	}
-	o.line(2, "%s%s", line, usageWords(m.Usage))
+	room := 80
+	if o.width > 0 {
+		room = min(room, o.width-text.Width(line)-len(open)-6)
+	}
+	if words = text.Cut(words, max(room, 0)); words != "" {
+		words = "  " + style(words)
+	}
+	if open != "" {
+		open = "  " + o.p.Yellow("open")
+	}
+	o.line(2, "%s%s%s", line, open, words)
 }
 
 func (o *treeWriter) tool(t *Tool) {

@@ -86,7 +86,7 @@ const maxSaid = 4
 func (s *Session) age(w *Waiting, t int64) string {
 	least := ""
 	switch {
-	case s.timeless():
+	case s.timeless(), s.over() && t <= w.Since:
 		return w.Words
 	case s.over() && s.Exit == nil && !s.missing.edited:
 		least = " at least"
