@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,12 @@ func runCut(t *tool, args []string) error {
 	f.BoolVar(&opt.Exact, "exact", false, "change nothing in the records")
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
+	}
+	switch {
+	case opt.Run < 0 || opt.Run == 0 && f.Changed("run"):
+		return usageError("cut: --run is %d; runs are counted from 1", opt.Run)
+	case opt.Run > 0 && entries != "":
+		return usageError("cut: --run and --entries exclude each other")
 	}
 	if entries != "" {
 		a, b, ok := strings.Cut(entries, ":")
@@ -46,7 +54,16 @@ func runCut(t *tool, args []string) error {
 		_, err = t.stdout.Write(content)
 		return err
 	}
-	return writeWhole(out, content)
+	return writeWhole(out, content, fixtureMode(path))
+}
+
+// fixtureMode is who may read a fixture: those who may read its capture.
+func fixtureMode(capture string) fs.FileMode {
+	info, err := os.Stat(capture)
+	if err != nil {
+		return 0o600
+	}
+	return info.Mode().Perm()&0o666 | 0o600
 }
 
 // cutFile makes a fixture of a capture, and says on stderr what is wrong with that.

@@ -41,7 +41,7 @@ func runDemo(t *tool, args []string) error {
 	if err := os.WriteFile(fixture, demoFixture, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprint(t.stdout, demoHead)
+	fmt.Fprint(t.out(), demoHead)
 	if err := demoSession(fixture, capture, report); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -54,7 +54,7 @@ func runDemo(t *tool, args []string) error {
 		{"How it ended:\n\n$ pitap why", func(t *tool) error { return runWhy(t, []string{capture}) }},
 		{"Whether the client sent what was recorded (pi was played by pitap replay):\n\n$ pitap verdict", func(t *tool) error { return runVerdict(t, []string{report}) }},
 	} {
-		fmt.Fprintf(t.stdout, "\n%s\n", step.says)
+		fmt.Fprintf(t.out(), "\n%s\n", step.says)
 		if err := step.run(t); err != nil {
 			var code statusError
 			if !errors.As(err, &code) || code.err != nil {
@@ -62,7 +62,7 @@ func runDemo(t *tool, args []string) error {
 			}
 		}
 	}
-	_, err = fmt.Fprintf(t.stdout, demoTail, shellQuote(t.self), shellQuote(capture))
+	_, err = fmt.Fprintf(t.out(), demoTail, shellQuote(t.self), shellQuote(capture))
 	return err
 }
 

@@ -48,8 +48,10 @@ Example:
 `,
 	"ls": `Lists the captures, newest first. The name is what the other commands take.
 State is "live" while a session is being recorded, "cut" when the recorder was
-killed before it had written the end, else what is wrong with the file.
-Findings are those that showed while recording; pitap check looks for all.
+killed before it had written the end, "fixture" of what pitap cut has made, else
+what is wrong with the file. Framing is what was remarkable about the bytes
+while they were recorded; pitap check looks for all that is wrong. On a narrow
+terminal some columns are left out.
 
     --dir DIR       list the captures in the folder DIR
     --json          write an object for each capture, one a line
@@ -88,6 +90,7 @@ How it is shown:
     -f, --follow        go on while the session is recorded; ends when it does
     --runs              the tree of runs, turns, messages and tools instead of
                         records: how long each took, tokens, cost, errors
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -119,6 +122,7 @@ the version of pi that was recorded.
                         sarif (2.1.0), junit, or github (annotations)
     --json              the same as --format json
     --fail-on LEAST     what the exit status goes by: error, hazard, note, never
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -150,6 +154,8 @@ Example:
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
 
+    --dir DIR       look for captures in the folder DIR
+
 Example:
     $ pitap why
     $ pitap why 4f02609e
@@ -159,6 +165,7 @@ took (half, 90 and 99 of 100, the slowest), runs with the time to their first
 delta, tokens and cost, tools by time, stalls, sizes of records.
 
     --json          write one JSON object; times in nanoseconds
+    --dir DIR       look for captures in the folder DIR
     --color WHEN    auto (on a terminal, unless NO_COLOR is set), always, never
 
 Example:
@@ -169,6 +176,7 @@ Example:
 what could act on it is shown as symbols; redirect it for the bytes.
 
     --from STREAM   client, agent (the default) or stderr
+    --dir DIR       look for captures in the folder DIR
 
 Example:
     $ pitap extract --from client > session.in
@@ -228,7 +236,8 @@ Example:
 and the same bytes every time. It sends what pi sent, each record when what
 caused it has come from the client; only ids are the client's own. Put it where
 the agent was. ARGs are pi's own flags: any are taken, and none does anything
-but --version and --list-models, which are answered as pi did.
+but --version and --list-models, which are answered as pi did. Of a folder of
+captures that with the same ARGs is taken, else each in its turn.
 
 A command that changes something (prompt, abort, ...) must be a recorded one, in
 any order; a question (get_state, ...) may be asked more often or less. What was
@@ -287,8 +296,8 @@ shortened, deltas joined. What the client said keeps all its words.
                         whole texts, count deltas, or read the session's files
 
 With --run and --entries what the client sent before the first run is kept too,
-and the latest answer to each question. Read a fixture before you publish it:
-secrets that were said are in it.
+and the latest answer to each question. Read a fixture before you publish it: of
+the secrets that pi sent, only keys of well-known looks are replaced.
 
 Example:
     $ pitap cut -o hello.jsonl

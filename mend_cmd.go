@@ -36,7 +36,7 @@ func runMend(t *tool, args []string) error {
 	if m.Entries > 0 {
 		dropped += fmt.Sprintf("; no checksum covered the last %s entries before", text.Count(m.Entries))
 	}
-	if _, err := fmt.Fprintf(t.stdout, "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped); err != nil {
+	if _, err := fmt.Fprintf(t.out(), "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped); err != nil {
 		return err
 	}
 	return t.afterMend(path)
@@ -69,6 +69,6 @@ func (t *tool) whole(path, name string) error {
 		}
 		return fmt.Errorf("%s: its end is whole, but %w: mend closes what was cut and can't repair what is damaged", path, err)
 	}
-	_, err = fmt.Fprintf(t.stdout, "%s: whole, nothing to mend\n", name)
+	_, err = fmt.Fprintf(t.out(), "%s: whole, nothing to mend\n", name)
 	return err
 }

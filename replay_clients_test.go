@@ -52,11 +52,9 @@ for (let i = 0; i < Number(process.argv[2]); i++) {
 	await client.abort();
 	await idle;
 	seen.push((await client.getState()).isStreaming);
-	const begin = performance.now();
 	const process_ = client.process;
 	await client.stop();
-	if (performance.now() - begin > 900) seen.push("had to be killed");
-	seen.push(process_.exitCode);
+	seen.push(process_.exitCode ?? "had to be killed");
 	const text = JSON.stringify(seen);
 	first ??= text;
 	if (text !== first) throw new Error("time " + i + ": " + text + ", at first: " + first);

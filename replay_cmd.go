@@ -120,11 +120,16 @@ func runReplay(t *tool, args []string) error {
 	if f.NArg() == 0 {
 		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
 	}
-	path, err := t.find(f.Args()[:1])
+	r.path, r.args = f.Arg(0), f.Args()[1:]
+	var err error
+	if info, statErr := os.Stat(r.path); statErr == nil && info.IsDir() {
+		r.path, err = t.inFolder(r.path, r.args, isAside(r.args))
+	} else {
+		r.path, err = t.find(f.Args()[:1])
+	}
 	if err != nil {
 		return err
 	}
-	r.path, r.args = path, f.Args()[1:]
 	if name := flagAmong(f, r.args); name != "" && !r.quiet {
 		t.complain(fmt.Errorf("replay: %s stands behind CAPTURE, where it is pi's and does nothing; put it before CAPTURE", name))
 	}
@@ -154,6 +159,12 @@ func (t *tool) replay(r replaying) error {
 	}
 	a, err := t.replayer(r)
 	if err != nil {
+		status := statusNo
+		var code statusError
+		if errors.As(err, &code) {
+			status = code.status
+		}
+		t.reportBroken(r, err, status)
 		return err
 	}
 	defer a.Script.Close()
@@ -198,7 +209,10 @@ func (r plainReader) Read(b []byte) (int, error) { return r.f.Read(b) }
 // replayer makes the agent that the flags describe.
 func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 	a := &replay.Agent{Wait: r.wait, MaxGap: r.maxGap, Ignore: r.ignore, Quiet: r.quiet}
-	if r.wait == 0 {
+	switch {
+	case r.wait < 0 || r.maxGap < 0:
+		return nil, usageError("replay: --wait is %v and --max-gap %v; times are not negative, and --wait 0 is for ever", r.wait, r.maxGap)
+	case r.wait == 0:
 		a.Wait = -1
 	}
 	switch r.speed {
@@ -252,9 +266,16 @@ func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 // "match":"type"}.
 func besideFixture(path string, r *replaying) error {
 	file := path + ".match"
-	b, err := os.ReadFile(file)
+	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxShimFile) {
+		err = errors.New("not a file of less than 1 MiB")
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(file)
 	}
 	var m struct {
 		Ignore []string
@@ -314,7 +335,7 @@ func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) 
 	warned := false
 	return func(rep *replay.Report) {
 		rep.Capture = abs
-		if err := writeWhole(file, rep.Encode()); err != nil && !warned {
+		if err := writeWhole(file, rep.Encode(), 0o644); err != nil && !warned {
 			warned = true
 			t.complain(fmt.Errorf("the report: %w", err))
 		}
@@ -330,13 +351,17 @@ func namesFolder(name string) bool {
 	return os.IsPathSeparator(name[len(name)-1]) || filepath.Ext(name) == ""
 }
 
-// writeWhole replaces a file: who reads it finds the old content or the new.
-func writeWhole(file string, content []byte) error {
+// writeWhole replaces a file: who reads it finds the old content or the new. One that is there keeps its mode; a new one
+// gets perm, less what the umask takes.
+func writeWhole(file string, content []byte, perm fs.FileMode) error {
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, content, 0o644) // a device, a pipe or a link stays what it is
+		return os.WriteFile(file, content, perm) // a device, a pipe or a link stays what it is
+	} else if err == nil {
+		perm = info.Mode().Perm()
 	}
 	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	err := os.WriteFile(draft, content, 0o644)
+	os.Remove(draft)
+	err := writeNew(draft, content, perm)
 	if err == nil {
 		err = os.Rename(draft, file)
 	}
@@ -348,4 +373,14 @@ func writeWhole(file string, content []byte) error {
 		err = fmt.Errorf("%s: %w", file, at.Err) // the draft is our affair
 	}
 	return err
+}
+
+// writeNew writes a file that is not there yet: through no link that somebody may have put there.
+func writeNew(file string, content []byte, perm fs.FileMode) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }

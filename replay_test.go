@@ -92,6 +92,7 @@ func TestReplayUsage(t *testing.T) {
 		{"--speed quick f.jsonl", "", 2, `--speed is "quick"`},
 		{"--match well f.jsonl", "", 2, `--match is "well"`},
 		{"--map x f.jsonl", "", 2, `--map is "x"`},
+		{"--wait -3 f.jsonl", "", 2, "not negative"},
 		{"--wait soon f.jsonl", "", 2, `"soon" is no time`},
 		{"f.jsonl", "PITAP_WAIT=soon", 2, `PITAP_WAIT: "soon" is no time`},
 		{"nowhere.jsonl", "", 1, "nowhere.jsonl"},
@@ -147,6 +148,11 @@ func TestFixtureFolder(t *testing.T) {
 	script := `for i in 1 2 3 4; do "$0" --version >/dev/null; printf '{"type":"prompt","message":"'$i'"}\n' | "$0" --mode rpc | head -n1; done
 		for i in 1 2; do printf '{"type":"prompt","message":"named"}\n' | "$0" --mode rpc --name "$PWD/x" | head -n1; done`
 	s.folder("rec")
+	if o := s.run(`{"type":"prompt","message":"1"}`+"\n", "pitap", "replay", s.path("f"), "--mode", "rpc"); !strings.Contains(o.stdout, `"success":true`) {
+		t.Errorf("%+v", o)
+	}
+	os.RemoveAll(s.path("reports"))
+	s.folder("reports")
 	for range 2 { // another parent counts from the beginning
 		o := s.run("", "sh", "-c", script, pi)
 		if n := strings.Count(o.stdout, `"success":true`); n != 5 || !strings.Contains(o.stderr, "turn 4 of 3 captures") {
@@ -283,6 +289,21 @@ func TestReplayFlagsBehindTheCapture(t *testing.T) {
 		o := s.run(talkIn, append(argv, strings.Fields(test.after)...)...)
 		if o.stdout != talkOut() || o.status != 0 || !strings.Contains(o.stderr, test.want) || test.want == "" && strings.Contains(o.stderr, "CAPTURE") {
 			t.Errorf("%+v: %+v", test, o)
+		}
+	}
+}
+
+// A replay that can't even begin leaves a report: a client may swallow what it says.
+func TestReportOfABrokenReplay(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	s.file("junk.jsonl", "no capture\n")
+	pi := s.linkPitap("shim/pi")
+	for i, env := range []string{"PITAP_FIXTURE=junk.jsonl", "PITAP_FIXTURE=nowhere.jsonl", "PITAP_FAULT=nothing", "PITAP_WAIT=soon", "PITAP_MAP=x"} {
+		report := s.path(strings.Repeat("r", i+1))
+		o := s.with("PITAP_FIXTURE="+s.path("f.jsonl"), "PITAP_REPORT="+report, strings.Replace(env, "FIXTURE=", "FIXTURE="+s.path("")+"/", 1)).run(talkIn, pi, "--mode", "rpc")
+		if v := s.run("", "pitap", "verdict", report); o.status == 0 || v.status != 1 || !strings.Contains(v.stdout, "FAILED: broken: ") || strings.Contains(v.stdout, "entry 0") {
+			t.Errorf("%s: %+v, %+v", env, o, v)
 		}
 	}
 }

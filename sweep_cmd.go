@@ -26,7 +26,7 @@ type sweep struct {
 
 // listFaults says what faults there are and what they catch.
 func (t *tool) listFaults() error {
-	w := tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.out(), 0, 0, 2, ' ', 0)
 	for _, k := range replay.Faults() {
 		name := k.Name
 		if k.Arg != "" {
@@ -127,9 +127,9 @@ func (t *tool) sweep(s *sweep) error {
 		if fault == "" {
 			fault = "no fault"
 		}
-		fmt.Fprintf(t.stdout, "%-12s %-7s %6.1fs  %s\n", fault, result, time.Since(begin).Seconds(), note)
+		fmt.Fprintf(t.out(), "%-12s %-7s %6.1fs  %s\n", fault, result, time.Since(begin).Seconds(), note)
 		if s.verbose && output != "" {
-			fmt.Fprintf(t.stdout, "%s\n", output)
+			fmt.Fprintf(t.out(), "%s\n", output)
 		}
 	}
 	if len(bad) > 0 {

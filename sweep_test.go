@@ -29,7 +29,7 @@ var sweepClients = []struct{ language, reader, caught, passes string }{
 	{"python3", "limit", "big", "split split-char join pause-lf crlf u2028 junk stray utf8 fast stderr no-term"},
 }
 
-const passable = "split split-char join pause-lf crlf u2028 big cut junk stray utf8 reorder withhold fast stderr no-term stall"
+const passable = "split split-char recorded join pause-lf crlf u2028 big cut junk stray utf8 reorder withhold fast stderr no-term stall"
 
 // TestSweep runs each client once under each fault.
 func TestSweep(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -109,4 +110,21 @@ func TestTestingEmacs(t *testing.T) {
 	s := newTested(t)
 	s.file("work/hello-test.el", testingBlock(t, "elisp", "ert-deftest"))
 	passesAndFails(t, s, emacs, "--batch", "-l", "hello-test.el", "-f", "ert-run-tests-batch-and-exit")
+}
+
+// What the page shows of a verdict is what pitap says.
+func TestTestingVerdict(t *testing.T) {
+	text, err := os.ReadFile("docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(text), "another prompt:\n\n    ")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	s := newTested(t).with("PITAP_REPORT=r.json", "PITAP_QUIET=1")
+	o := s.run("", "sh", "-c", `(echo '{"id":"2","type":"prompt","message":"Say hallo"}'; while ! grep -q "gave up" r.json 2>/dev/null; do sleep 0.1; done) | shim/pi --mode rpc`)
+	v := s.run("", "pitap", "verdict", "r.json")
+	v.stdout = regexp.MustCompile(`waited [0-9.]+s`).ReplaceAllString(v.stdout, "waited 4s") // or a little more
+	if want := strings.ReplaceAll(shown, "\n    ", "\n") + "\n"; v.stdout != want {
+		t.Errorf("%+v; got\n%swant\n%s", o, v.stdout, want)
+	}
 }

@@ -45,7 +45,7 @@ func runVerdict(t *tool, args []string) error {
 		if bad {
 			failed++
 		}
-		fmt.Fprintf(t.stdout, "%s: %s", filepath.Base(r.Capture), text)
+		fmt.Fprintf(t.out(), "%s: %s", filepath.Base(r.Capture), text)
 	}
 	switch {
 	case len(files) == 0:

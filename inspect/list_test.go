@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -287,6 +288,22 @@ func TestParseAgeAndSize(t *testing.T) {
 	for _, s := range []string{"", "G", "0", "-1", "x", "1X", "NaN", "1e30", "1GG"} {
 		if got, err := ParseSize(s); err == nil {
 			t.Errorf("ParseSize(%q) = %v, want an error", s, got)
+		}
+	}
+}
+
+func TestLastCells(t *testing.T) {
+	for _, c := range []struct {
+		s     string
+		cells int
+		want  string
+	}{
+		{"/home/ada/project", 40, "/home/ada/project"}, {"/home/ada/project", 8, "…project"}, {"/日本語/漢字", 5, "…漢字"}, {"/日本語/漢字", 4, "…字"},
+		{"\x1b[2J/x", 40, "␛[2J/x"}, {strings.Repeat("\u200b", 100_000), 10, "…"}, {"abc", 0, "…"},
+	} {
+		got := lastCells(c.s, c.cells)
+		if c.want != "…" && got != c.want || text.Width(got) > max(1, c.cells) {
+			t.Errorf("the last %d cells of %.20q are %q, want %q", c.cells, c.s, got, c.want)
 		}
 	}
 }

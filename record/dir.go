@@ -171,6 +171,9 @@ func Find(dir, arg string) (string, error) {
 	}
 	switch len(matches) {
 	case 0:
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			return "", fmt.Errorf("%q is a folder: with --dir %s its newest capture is taken, and pitap ls --dir %s lists them", arg, arg, arg)
+		}
 		return "", fmt.Errorf("no capture %q, neither as a file nor in %s", arg, dir)
 	case 1:
 		return matches[0], nil

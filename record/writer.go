@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 )
 
 // writeSize is how much of entries is collected before it goes to the compressor, in bytes.
@@ -75,8 +74,8 @@ func (p *progress) count(e *Entry) {
 	v := &p.streams[e.From]
 	v.Records++
 	v.Bytes = p.pos[e.From]
-	for f := e.Flags; f != 0; f &= f - 1 {
-		p.flagged[bits.TrailingZeros32(uint32(f))]++
+	for f := e.Flags.said(); f != 0; f &= f - 1 {
+		p.flagged[f.rule()]++
 	}
 }
 

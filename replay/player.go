@@ -56,6 +56,7 @@ type player struct {
 	said       bool
 
 	fault  *Fault
+	cuts   []int   // in buf, at which reads ended when it was recorded
 	writes []write // what the fault made of the records
 	then   func()  // when the piece that is written is
 
@@ -263,6 +264,10 @@ func (p *player) write(st *step) hold {
 	default:
 		p.buf = append(append(p.buf, e.body...), e.eol...)
 	}
+	p.cuts = p.cuts[:0]
+	for _, c := range e.cuts { // an id of another length stands in front
+		p.cuts = append(p.cuts, c+len(p.buf)-len(e.body)-len(e.eol))
+	}
 	if st.kind == response && st.cmd != nil {
 		p.answered(st.cmd, inTurn)
 	}
@@ -329,7 +334,10 @@ func (p *player) due(st *step, t int64) hold {
 }
 
 // emit puts bytes into the buffer.
-func (p *player) emit(b []byte) { p.buf = append(p.buf, b...) }
+func (p *player) emit(b []byte) {
+	p.buf = append(p.buf, b...)
+	p.cuts = p.cuts[:0]
+}
 
 // flush begins to write the buffer.
 func (p *player) flush() {

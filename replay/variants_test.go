@@ -184,7 +184,7 @@ func TestVariants(t *testing.T) {
 			list, wants := rec.variants(pause < pauseTime)
 			t.Run(fmt.Sprintf("%s %v apart", filepath.Base(file), pause), func(t *testing.T) {
 				for i, v := range list {
-					if testing.Short() && i%7 > 0 {
+					if (testing.Short() || raceEnabled) && i%7 > 0 {
 						continue
 					}
 					r, out := rec.play(t, v, pause)

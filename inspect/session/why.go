@@ -22,9 +22,9 @@ func (s *Session) Why(t int64) string {
 func (s *Session) Brief(t int64) string {
 	if s.Ended && s.Exit == nil {
 		if open := s.Open(s.T); len(open) > 0 {
-			return "The recording stops here, cut, without the agent's exit. Then: " + lower(s.waiting(open, s.T))
+			return "The recording was cut, before the agent's exit. Then: " + lower(s.waiting(open, s.T))
 		}
-		return "The recording stops here, cut, without the agent's exit. Nothing was open."
+		return "The recording was cut, before the agent's exit. Nothing was open."
 	}
 	why, _ := s.why(t)
 	return why
@@ -76,13 +76,19 @@ func (s *Session) waiting(open []Waiting, t int64) string {
 	return capital(out)
 }
 
+// timeless tells that entries have no times, as in fixtures.
+func (s *Session) timeless() bool { return s.Ended && s.T == 0 && s.Entries > 1 }
+
 // maxSaid is how much of what is open is told besides the first.
 const maxSaid = 4
 
 // age says what is open, with its age at t. What a recording that was cut had open went on for nobody knows how long.
 func (s *Session) age(w *Waiting, t int64) string {
 	least := ""
-	if s.over() && s.Exit == nil {
+	switch {
+	case s.timeless():
+		return w.Words
+	case s.over() && s.Exit == nil && !s.missing.edited:
 		least = " at least"
 	}
 	return fmt.Sprintf("%s, for %s%s", w.Words, ago(t-w.Since), least)
@@ -96,44 +102,63 @@ func (s *Session) said(t int64) string {
 		if m == nil {
 			return fmt.Sprintf(tense("the %s {has|had} %s nothing", past), name, verb)
 		}
-		when := ago(t-m.T) + " ago"
+		when := ", " + ago(t-m.T) + " ago"
 		if past {
-			when = before(t - m.T)
+			when = s.before(t - m.T)
 		}
-		return fmt.Sprintf("the %s last %s %s (entry %d), %s", name, verb, clip(m.Kind, 60), m.N, when)
+		return fmt.Sprintf("the %s last %s %s (entry %d)%s", name, verb, clip(m.Kind, 60), m.N, when)
 	}
 	return " " + capital(side(record.Client, "client", "sent")) + "; " + side(record.Agent, "agent", "sent") + "."
 }
 
 // before is how long before the end of a recording something was.
-func before(ns int64) string {
-	if ns <= 0 {
-		return "just then"
+func (s *Session) before(ns int64) string {
+	if ns <= 0 && !s.timeless() {
+		return ", just then"
 	}
-	return ago(ns) + " before that"
+	return s.after(", %s before that", ns)
 }
 
 // ending says how a session ended.
 func (s *Session) ending() string {
 	e := s.Exit
 	if e == nil {
-		end := fmt.Sprintf("The recording stops here, %s after the start, without the agent's exit.%s", ago(s.T), s.toldToEnd())
-		if open := s.Open(s.T); len(open) > 0 {
-			end += " Open was then: " + lower(s.waiting(open, s.T))
-		} else {
-			end += " Nothing was open then."
-		}
-		return end + s.said(s.T) + " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
+		return s.unended()
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
 	}
-	out := fmt.Sprintf("The agent %s, %s after the start%s.", e.words(), ago(e.T), s.cause())
+	out := fmt.Sprintf("The agent %s%s%s.", e.words(), s.after(", %s after the start", e.T), s.cause())
 	out += s.openThen()
 	if lines, best := s.lastWords(); len(lines) > 0 {
 		out += fmt.Sprintf(" On stderr it said: %s", clip(trimLine(lines[best].Text), 200))
 	}
 	return out
+}
+
+// unended says how a recording stops that does not hold the agent's exit.
+func (s *Session) unended() string {
+	end, unknown := fmt.Sprintf("The recording stops here%s, without the agent's exit.", s.after(", %s after the start", s.T)), ""
+	if s.missing.edited {
+		end = "This fixture ends without the agent's exit."
+	} else {
+		unknown = " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
+	}
+	end += s.toldToEnd()
+	if open := s.Open(s.T); len(open) > 0 {
+		end += " Open was then: " + lower(s.waiting(open, s.T))
+	} else {
+		end += " Nothing was open then."
+	}
+	return end + s.said(s.T) + unknown
+}
+
+// after writes a span of time into words, nothing when there are no times.
+func (s *Session) after(words string, ns int64) string {
+	if s.timeless() {
+		return ""
+	}
+	return fmt.Sprintf(words, ago(ns))
 }
 
 // openThen says what was open when the session ended.
@@ -166,16 +191,16 @@ func (s *Session) cause() string {
 	e := s.Exit
 	if s.diedOfLine() {
 		c := s.Commands[len(s.Commands)-1]
-		return fmt.Sprintf(", %s after the line of entry %d, which killed it", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the line of entry %d, which killed it", s.after(" %s", e.T-c.T), c.N)
 	}
 	if sig := s.deadlySignal(); sig != nil && sig.N < e.N {
-		return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
+		return fmt.Sprintf(",%s after it was sent %s (entry %d)", s.after(" %s", e.T-sig.T), sig.Kind, sig.N)
 	}
 	if c := s.Closed[record.Agent]; c != nil && c.N < e.N && (e.Code != 0 || e.Signal == "SIGPIPE") {
-		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the client had stopped reading its output for good (entry %d)", s.after(" %s", e.T-c.T), c.N)
 	}
 	if c := s.EOF[record.Client]; c != nil && c.N < e.N {
-		return fmt.Sprintf(", %s after the client had closed its input (entry %d)", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the client had closed its input (entry %d)", s.after(" %s", e.T-c.T), c.N)
 	}
 	switch {
 	case e.Signal != "":
@@ -199,10 +224,10 @@ func (s *Session) deadlySignal() *Signal {
 // toldToEnd says what asked an agent to end whose end was not recorded.
 func (s *Session) toldToEnd() string {
 	if sig := s.deadlySignal(); sig != nil {
-		return fmt.Sprintf(" The agent had been sent %s (entry %d), %s.", sig.Kind, sig.N, before(s.T-sig.T))
+		return fmt.Sprintf(" The agent had been sent %s (entry %d)%s.", sig.Kind, sig.N, s.before(s.T-sig.T))
 	}
 	if c := s.EOF[record.Client]; c != nil {
-		return fmt.Sprintf(" The client had closed its input (entry %d), %s.", c.N, before(s.T-c.T))
+		return fmt.Sprintf(" The client had closed its input (entry %d)%s.", c.N, s.before(s.T-c.T))
 	}
 	return ""
 }

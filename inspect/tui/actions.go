@@ -358,7 +358,7 @@ func (a *app) foldAll() {
 		fold := len(v.closed) == 0
 		v.closed = map[string]bool{}
 		for i, l := range v.all {
-			if fold && l.Head {
+			if fold && l.Head && v.branch(i) {
 				v.closed[v.key(i)] = true
 			}
 		}

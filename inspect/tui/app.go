@@ -329,7 +329,7 @@ func (a *app) drawTabs(p painter) {
 	state := " live "
 	switch {
 	case st.Err != nil:
-		state = " broken "
+		state = " " + st.Trouble + " "
 	case !st.Done && !st.Live:
 		state = " reading "
 	case st.Damage > 0:
@@ -362,7 +362,8 @@ func (a *app) drawTabs(p painter) {
 	switch strings.TrimSpace(state) {
 	case "live":
 		role = view.Warn
-	case "cut", "damaged", "broken":
+	case "whole", "reading":
+	default:
 		role = view.Bad
 	}
 	p.right(0, 0, p.w, right, a.theme.style(role, a.theme.bar))
@@ -375,12 +376,9 @@ func (a *app) drawBottom(p painter) {
 		p.fill(y, a.theme.bar)
 	}
 	strong := a.theme.style(view.Strong, a.theme.bar)
-	if p.h > 2 {
-		first, rest, _ := strings.Cut(text.Wrap(why, p.w), "\n")
-		p.print(0, 0, p.w, first, strong)
-		p.print(0, 1, p.w, strings.ReplaceAll(rest, "\n", " "), strong)
-	} else {
-		p.print(0, 0, p.w, why, strong)
+	rows := max(1, p.h-1)
+	for y, l := range sentences(why, p.w, rows) {
+		p.print(0, y, p.w, l, strong)
 	}
 	if p.h > 1 {
 		p.line(0, p.h-1, last, a.theme.bar, nil)
@@ -388,6 +386,36 @@ func (a *app) drawBottom(p painter) {
 			p.right(0, p.h-1, p.w-1, " ? help", a.theme.style(view.Dim, a.theme.bar))
 		}
 	}
+}
+
+// sentences lays out a text in so many lines. What does not fit ends behind a sentence, when not much room is lost by
+// that, and an ellipsis tells that there is more.
+func sentences(s string, width, rows int) []string {
+	lay := func(s string) []string {
+		return strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
+	}
+	fits := func(l []string) bool { return len(l) <= rows && text.Width(l[0]) <= width }
+	all := lay(s)
+	if fits(all) {
+		return all
+	}
+	for cut := s; ; {
+		i := strings.LastIndex(cut, ". ")
+		if i < 0 {
+			break
+		}
+		cut = cut[:i]
+		if l := lay(cut + ". " + text.Ellipsis); fits(l) {
+			if len(l) == rows && text.Width(l[rows-1]) > width/2 {
+				return l
+			}
+			break
+		}
+	}
+	if len(all) > rows {
+		all[rows-1] = strings.Join(all[rows-1:], " ")
+	}
+	return all[:min(rows, len(all))]
 }
 
 func (a *app) drawBody(p painter) {

@@ -307,3 +307,22 @@ func TestQuit(t *testing.T) {
 		s.end <- nil
 	}
 }
+
+func TestSentences(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		rows int
+		want string
+	}{
+		{"It waits. For what?", 2, "It waits. For what?"},
+		{"It waits for an answer. Behind that, nothing at all is open.", 2, "It waits for an|answer. Behind that, nothing at all is open."},
+		{"It waits for an answer that never comes. It does.", 2, "It waits for an|answer that never comes. It does."},
+		{"Not too short. It waits for an answer.", 1, "Not too short. …"},
+		{"a-word-that-is-longer-than-the-line", 2, "a-word-that-is-longer-than-the-line"},
+		{"", 1, ""},
+	} {
+		if got := strings.Join(sentences(c.s, 20, c.rows), "|"); got != c.want {
+			t.Errorf("%q in %d lines is %q, want %q", c.s, c.rows, got, c.want)
+		}
+	}
+}

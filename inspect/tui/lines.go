@@ -54,6 +54,9 @@ func (v *lines) set(all []view.Line) {
 // key names a line, so that it stays folded when the lines are made anew.
 func (v *lines) key(i int) string { return fmt.Sprint(v.all[i].Depth, ":", v.all[i].N) }
 
+// branch tells whether a line holds others.
+func (v *lines) branch(i int) bool { return i+1 < len(v.all) && v.all[i+1].Depth > v.all[i].Depth }
+
 // fold finds the lines that are shown.
 func (v *lines) fold() {
 	v.shown = v.shown[:0]
@@ -86,11 +89,11 @@ func (v *lines) toggle() {
 		return
 	}
 	i := v.shown[v.cur]
-	if i+1 >= len(v.all) || v.all[i+1].Depth <= v.all[i].Depth { // a leaf folds what holds it
+	if !v.branch(i) { // a leaf folds what holds it
 		for i >= 0 && v.all[i].Depth >= v.all[v.shown[v.cur]].Depth && v.all[i].Depth > 0 {
 			i--
 		}
-		if i < 0 || i+1 >= len(v.all) || v.all[i+1].Depth <= v.all[i].Depth {
+		if i < 0 || !v.branch(i) {
 			return
 		}
 	}
@@ -154,7 +157,7 @@ func (a *app) drawLines(p painter, v *lines) {
 			p.fill(y, on)
 		}
 		x := 1
-		if v.depth && v.closed[v.key(v.shown[i])] {
+		if k := v.shown[i]; v.depth && v.branch(k) && v.closed[v.key(k)] {
 			p.print(0, y, 1, "▸", a.theme.style(view.Dim, on))
 		}
 		p.line(x, y, l, on, a.pattern)

@@ -333,7 +333,7 @@ func (a *app) drawEmpty(p painter, st view.State) {
 	said := "Reading the capture."
 	switch {
 	case st.Err != nil:
-		said = st.Err.Error()
+		said = st.Said + " c chooses another one, q quits."
 	case a.filterText != "":
 		looked, _, all := a.store.Progress()
 		said = "No entry passes the filter. Esc takes it away."
@@ -348,7 +348,9 @@ func (a *app) drawEmpty(p painter, st view.State) {
 	case st.Live:
 		said = "Nothing was recorded yet. The capture is live: what comes is shown here."
 	}
-	p.print(1, min(1, p.h-1), p.w-2, said, a.theme.style(view.Strong, a.theme.base))
+	for y, l := range sentences(text.VisibleString(said), p.w-2, max(1, p.h-1)) {
+		p.print(1, y+min(1, p.h-1), p.w-2, l, a.theme.style(view.Strong, a.theme.base))
+	}
 }
 
 func (a *app) drawFilter(p painter) {

@@ -14,43 +14,9 @@ import (
 func Captures(list []*inspect.Listed, width int, current string) (head Line, lines []Line) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *inspect.Listed) int { return rankOf(a) - rankOf(b) })
-	pick := []int{inspect.ListState, inspect.ListStart, inspect.ListFolder, inspect.ListLabel}
-	switch {
-	case width >= 150:
-		pick = []int{inspect.ListName, inspect.ListState, inspect.ListStart, inspect.ListDuration, inspect.ListAgent, inspect.ListClient,
-			inspect.ListEntries, inspect.ListSize, inspect.ListFindings, inspect.ListFolder, inspect.ListLabel}
-	case width >= 100:
-		pick = []int{inspect.ListName, inspect.ListState, inspect.ListStart, inspect.ListDuration, inspect.ListAgent, inspect.ListEntries,
-			inspect.ListFindings, inspect.ListFolder, inspect.ListLabel}
-	case width >= 60:
-		pick = []int{inspect.ListName, inspect.ListState, inspect.ListStart, inspect.ListEntries, inspect.ListFolder, inspect.ListLabel}
-	}
-	p := text.Palette{Enabled: true}
-	t := text.Table{Width: width - 3, Title: p.Dim}
-	all := inspect.ListColumns()
-	for _, i := range pick {
-		t.Columns = append(t.Columns, all[i])
-	}
+	t := inspect.ListTable(list, width-2, width >= 100, text.Palette{Enabled: true})
 	if here, err := filepath.Abs(current); err == nil {
 		current = here
-	}
-	for _, l := range list {
-		one := *l
-		one.Folder = inspect.LastCells(one.Folder, max(12, width/4))
-		cells := one.Cells(p)
-		row := make([]text.Cell, len(pick))
-		for i, k := range pick {
-			if k < len(cells) {
-				row[i] = cells[k]
-			}
-			if k == inspect.ListStart && width < 100 {
-				row[i].Text = one.Start.Local().Format("01-02 15:04:05")
-			}
-			if k == inspect.ListFolder && one.Error != "" { // what can't be read is named by its file
-				row[i] = text.Cell{Text: filepath.Base(one.Path)}
-			}
-		}
-		t.Add(row...)
 	}
 	var b strings.Builder
 	t.Flush(&b)

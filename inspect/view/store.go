@@ -155,6 +155,8 @@ type State struct {
 	Damage    int            // places that could not be read
 	First     string         // the first of them
 	Err       error          // the capture can't be read on, or is none
+	Trouble   string         // what Err makes of it, in a word or two
+	Said      string         // the same in a sentence
 	Version   uint64         // another one when anything has changed
 }
 
@@ -164,6 +166,9 @@ func (s *Store) State() State {
 	defer s.mu.Unlock()
 	st := State{Header: s.header, Entries: s.count, Loaded: s.loaded, Done: s.done, Live: s.live && !s.done, Ended: s.ended,
 		Condition: s.cond, Damage: len(s.damage), Err: s.err, Version: s.version}
+	if s.err != nil {
+		st.Trouble, st.Said = trouble(s.err, s.capture.Size())
+	}
 	if len(s.damage) > 0 {
 		st.First = s.damage[0].Error()
 	}

@@ -6,6 +6,8 @@ import (
 
 	"pitap/inspect/session"
 	"pitap/inspect/text"
+	"pitap/record"
+	"pitap/record/rpc"
 	"pitap/record/scan"
 )
 
@@ -39,9 +41,7 @@ const indent = "      "
 // messageLines lays out a message: of one that goes on what has come so far.
 func (s *Store) messageLines(m *session.Message, width int) (lines []Line) {
 	if m.End == nil {
-		start := s.pos(m.Start.N)
-		said := s.join(nil, start+1, min(s.count, start+20_000), 256<<10)
-		return append(s.said(Plain, string(said), width), R(Warn, indent+"…"))
+		return append(s.saidSoFar(s.pos(m.Start.N)+1, width), R(Warn, indent+"…"))
 	}
 	e, err := s.entry(s.pos(m.End.N))
 	if err != nil {
@@ -68,6 +68,43 @@ func (s *Store) messageLines(m *session.Message, width int) (lines []Line) {
 	if msg := member(body, "errorMessage"); msg != nil {
 		lines = append(lines, s.said(Bad, str(msg, 4<<10), width)...)
 	}
+	return lines
+}
+
+// saidSoFar lays out what the deltas from a position on have brought.
+func (s *Store) saidSoFar(pos int64, width int) (lines []Line) {
+	var said []byte
+	kind, room := "", 256<<10
+	flush := func() {
+		switch {
+		case len(said) == 0:
+		case kind == "thinking":
+			lines = append(lines, s.said(Dim, "thinking: "+string(said), width)...)
+		case kind == "toolcall":
+			lines = append(lines, s.said(Key, "calls a tool "+string(said), width)...)
+		default:
+			lines = append(lines, s.said(Plain, string(said), width)...)
+		}
+		said = said[:0]
+	}
+	for end := min(s.count, pos+20_000); pos < end && room > 0; pos++ {
+		e, err := s.entry(pos)
+		if err != nil || e.From != record.Agent || e.Form != record.Msg {
+			continue
+		}
+		h := rpc.Look("agent", e.Body)
+		if h.Type != "message_update" {
+			continue
+		}
+		if k, step, _ := cutLast(h.Sub); k != kind || step == "start" {
+			flush()
+			kind = k
+		}
+		before := len(said)
+		said = appendDelta(said, e.Body)
+		room -= len(said) - before
+	}
+	flush()
 	return lines
 }
 

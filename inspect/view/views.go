@@ -204,7 +204,7 @@ func (s *Store) Process(width int) (lines []Line) {
 	if s.sess == nil {
 		return lines
 	}
-	field("pi", fmt.Sprintf("%s (%s)", s.sess.Version, s.sess.VersionFrom))
+	field("pi", s.sess.VersionWords())
 	now := s.now()
 	lines = append(lines, Line{}, head("in words"))
 	lines = append(lines, wrapped(Plain, "", s.sess.Why(now), width)...)
@@ -219,7 +219,8 @@ func (s *Store) stateWords() string {
 	case !s.done:
 		return "being read"
 	case s.err != nil:
-		return "can't be read"
+		word, _ := trouble(s.err, s.capture.Size())
+		return word
 	case s.cond != "":
 		return s.cond
 	}
@@ -294,7 +295,7 @@ func (s *Store) Bottom(width int) (why string, last Line) {
 	defer s.mu.Unlock()
 	switch {
 	case s.err != nil:
-		why = s.err.Error()
+		_, why = trouble(s.err, s.capture.Size())
 	case s.sess == nil:
 		why = "Reading the capture."
 	case !s.done && !s.live:

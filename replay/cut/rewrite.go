@@ -51,6 +51,7 @@ var (
 	port    = regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}`)
 	short   = regexp.MustCompile(`^[0-9a-f]{8}$`)
 	random  = regexp.MustCompile(`^(call|toolu|resp|msg|chatcmpl|fc|rs)[-_][0-9A-Za-z_|-]{4,}$`)
+	secret  = regexp.MustCompile(`\b(sk-|gh[opsur]_|github_pat_|xox[abeprs]-|AKIA|AIza|glpat-|hf_|npm_)[0-9A-Za-z_-]{16,}|\bBearer [0-9A-Za-z._~+/=-]{16,}`)
 	word    = regexp.MustCompile(`^[0-9A-Za-z_.-]*$`)
 	tmpName = regexp.MustCompile(`\b(pi-[a-z]+-)[0-9a-f]{8,}`)
 )
@@ -262,7 +263,28 @@ func (w *rewriter) text(top *frame, token []byte, client bool) {
 		w.out = append(w.out, token...)
 		return
 	}
-	w.out = scan.AppendQuote(w.out, []byte(now))
+	w.out = quoted(w.out, now)
+}
+
+// quoted writes a string as pi does: U+2028 and the like stay raw, since readers that break on them must break in the
+// replay too. s is UTF-8.
+func quoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= 0x20:
+			dst = append(dst, c)
+		default:
+			if j := strings.IndexByte("\b\f\n\r\t", c); j >= 0 {
+				dst = append(dst, '\\', "bfnrt"[j])
+			} else {
+				dst = fmt.Appendf(dst, `\u%04x`, c)
+			}
+		}
+	}
+	return append(dst, '"')
 }
 
 func shorten(s string, n int) string {
@@ -295,6 +317,7 @@ func (w *rewriter) replaced(key, s string, client bool) string {
 		return w.id(id, "uuid", "00000000-0000-4000-8000-%012d")
 	})
 	if !client {
+		s = secret.ReplaceAllString(s, "SECRET") // those that are known by their looks
 		s = isoTime.ReplaceAllString(s, standInISO)
 		s = port.ReplaceAllString(s, "${1}:10000")
 		s = tmpName.ReplaceAllString(s, "${1}0000000000000000")
