@@ -188,6 +188,7 @@ func TestFileCutOften(t *testing.T) {
 						f.data = f.data[:r.IntN(len(f.data)+1)]
 						f.write = nil
 						if r.IntN(3) == 0 {
+							r := rand.New(rand.NewPCG(r.Uint64(), 1)) // of the recorder's goroutine
 							f.write = func(p []byte, _ int64) (int, error) { return r.IntN(len(p) + 1), syscall.ENOSPC }
 						}
 					})
