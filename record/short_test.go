@@ -173,7 +173,11 @@ func TestFileGrows(t *testing.T) {
 
 // TestFileCutOften cuts at random, again and again, while a disk fails now and then.
 func TestFileCutOften(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(10)
+	if long {
+		seeds = 100
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
