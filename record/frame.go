@@ -111,9 +111,9 @@ func (w *frameWriter) put() error {
 	if len(w.out) == 0 {
 		return nil
 	}
-	if size, known := w.length(); known && size < w.pos {
+	if size, short := w.short(); short {
 		return fmt.Errorf("%w to %d of %d bytes", errShort, size, w.pos)
-	} else if known && size > w.pos {
+	} else if size > w.pos {
 		w.file.Truncate(w.pos) // nothing of ours stands there
 	}
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
@@ -137,14 +137,21 @@ func (w *frameWriter) put() error {
 // have a hole.
 var errShort = errors.New("capture was cut by another program")
 
-// length is the size of the file, where it can be asked.
-func (w *frameWriter) length() (size int64, known bool) {
+// short tells whether the file is shorter than it was written, and its size; that is 0 where it can't be asked.
+func (w *frameWriter) short() (size int64, short bool) {
 	f, ok := w.file.(io.Seeker) // where the file stands matters to nobody: it is written by offset
 	if !ok {
 		return 0, false
 	}
 	size, err := f.Seek(0, io.SeekEnd)
-	return size, err == nil
+	if err == nil && size < w.pos { // some file systems write later than they say
+		w.file.Sync()
+		size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return 0, false
+	}
+	return size, size < w.pos
 }
 
 // repair cuts the file back to its last flush and closes the frame that is open there. What was written since is gone.

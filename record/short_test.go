@@ -173,7 +173,11 @@ func TestFileGrows(t *testing.T) {
 
 // TestFileCutOften cuts at random, again and again, while a disk fails now and then.
 func TestFileCutOften(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(10)
+	if long {
+		seeds = 100
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
@@ -188,6 +192,7 @@ func TestFileCutOften(t *testing.T) {
 						f.data = f.data[:r.IntN(len(f.data)+1)]
 						f.write = nil
 						if r.IntN(3) == 0 {
+							r := rand.New(rand.NewPCG(r.Uint64(), 1)) // of the recorder's goroutine
 							f.write = func(p []byte, _ int64) (int, error) { return r.IntN(len(p) + 1), syscall.ENOSPC }
 						}
 					})

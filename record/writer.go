@@ -131,7 +131,7 @@ func (w *Writer) Flush() error {
 // Repair makes the file whole after an error and clears it, so that entries can be added again; those that were added
 // since the last Flush are lost, and of a file that was cut those behind the last frame that is whole. If it fails it can be tried again.
 func (w *Writer) Repair() error {
-	if size, known := w.frames.length(); known && size < w.frames.pos {
+	if size, short := w.frames.short(); short {
 		w.shorten(size)
 	}
 	open := w.frames.pos > w.frames.start

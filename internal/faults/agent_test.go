@@ -76,18 +76,19 @@ func agentDies(t *testing.T, sig syscall.Signal, status int) {
 // A child of the agent's holds its stdout when it dies: pitap exits at once all the same, and the capture is finished later.
 func TestAgentDiesAndLeavesChild(t *testing.T) {
 	t.Parallel()
-	for i := range times(2, 10) {
+	for i := range times(2, 6) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
 			g := newRig(t)
-			g.task.Orphan = 700 * ms
+			g.task.Orphan = 2 * time.Second
 			g.task.Default = []int{int(unix.SIGSEGV)}
 			g.start()
 			g.flows(1)
 			g.moment(100 * ms)
 			unix.Kill(int(g.agent.PID.Load()), unix.SIGSEGV)
 			g.wait(-int(unix.SIGSEGV))
-			if g.client.Ended.Load() == 1 && !busy() {
-				t.Error("stdout ended with the agent, and a child of its holds it")
+			if g.client.Ended.Load() == 1 {
+				t.Error("pitap's exit waited for the agent's child")
 			}
 			g.ended()
 			f := g.capture()

@@ -43,7 +43,8 @@ type Task struct {
 	Limit     int64         // bytes of its stream, after which it sends no more
 	Catch     []int         // signals that are counted
 	Default   []int         // signals that do what they do by default, also where the Go runtime would catch them
-	Orphan    time.Duration // a child that lives so long holds its stdout, and writes "late\n" there at its end
+	Stubborn  bool          // it goes on when its input has ended
+	Orphan    time.Duration // a child that lives so long holds its stdout
 }
 
 // lifetime is how long a peer lives at most.
@@ -208,6 +209,9 @@ func (t *Task) agent(l *Ledger) int {
 	p.receive(&check{s: NewStream(clientSeed(t.Seed), mostRecord)}, os.Stdin, "the agent's stdin", l.came, &l.Ended)
 	if l.Failure() != "" {
 		return 96
+	}
+	if t.Stubborn {
+		select {}
 	}
 	p.stop.Store(true)
 	errs.stop.Store(true)
