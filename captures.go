@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"pitap/inspect/text"
 	"pitap/record"
@@ -16,7 +18,19 @@ func (t *tool) open(args []string) (*record.Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	boundMemory()
 	return record.Open(path)
+}
+
+// readMemory is the memory, in bytes, up to which reading a capture may leave garbage behind. Lines of 32 MiB otherwise
+// take several times that.
+const readMemory = 160 << 20
+
+// boundMemory makes the garbage collector work harder above that, unless the user has said otherwise.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(readMemory)
+	}
 }
 
 func (t *tool) find(args []string) (string, error) {
