@@ -7,14 +7,19 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"pitap/inspect/view"
 )
 
 // bombMemory is what a command may take at most, in MiB, whatever a capture holds or claims to hold.
@@ -146,32 +151,83 @@ func TestBombsAreBounded(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil { // the tests' own takes more under the race detector
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	for name, data := range bombs() {
+	all := bombs()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "bomb.jsonl.zst")
-			for _, args := range [][]string{{"ls", "--dir", dir}, {"show"}, {"show", "--json"}, {"show", "--pretty"}, {"show", "--runs"}, {"show", "--grep", "y$"}, {"show", "--jq", "."}, {"check"}, {"stats"}, {"why"},
-				{"extract"}, {"cut"}, {"cut", "--exact"}, {"replay", "--wait", "10ms", "--speed", "max"}, {"mend"}, {"prune", "--dir", dir, "--keep", "1"}} {
-				if err := os.WriteFile(path, data, 0o600); err != nil { // mend changes it
-					t.Fatal(err)
+			for k, args := range bombCommands {
+				if !long && k%len(bombCommands) != i%len(bombCommands) { // one for each
+					continue
 				}
-				if args[0] != "ls" && args[0] != "prune" {
-					args = append(args, path)
-				}
-				peak, took, code := measure(t, work, program, args...)
-				limit := bombMemory
-				if args[0] == "replay" {
-					limit = replayMemory
-				}
-				if peak > limit || code != 0 && code != 1 {
-					t.Errorf("%d bytes: %s takes %d MiB and %v, status %d", len(data), strings.Join(args[:len(args)-1], " "), peak, took, code)
-				}
-				if testing.Verbose() {
-					t.Logf("%d bytes: %s takes %d MiB and %v", len(data), strings.Join(args[:len(args)-1], " "), peak, took.Round(time.Millisecond))
-				}
+				bombCommand(t, program, all[name], args)
+			}
+			if long || i%8 == 0 {
+				bombStore(t, all[name])
 			}
 		})
 	}
+}
+
+// bombCommands are the commands that read captures; FILE and DIR are where the bomb is.
+var bombCommands = []string{"ls --dir DIR", "show FILE", "show --json FILE", "show --pretty FILE", "show --runs FILE", "show --grep y$ FILE", "show --jq . FILE", "check FILE",
+	"stats FILE", "why FILE", "extract FILE", "cut FILE", "cut --exact FILE", "replay --wait 10ms --speed max FILE", "mend FILE", "prune --dir DIR --keep 1"}
+
+func bombCommand(t *testing.T, program string, data []byte, command string) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bomb.jsonl.zst")
+	if err := os.WriteFile(path, data, 0o600); err != nil { // anew: mend changes it
+		t.Fatal(err)
+	}
+	peak, took, code := measure(t, dir, program, strings.Fields(strings.NewReplacer("FILE", path, "DIR", dir).Replace(command))...)
+	limit := bombMemory
+	if strings.HasPrefix(command, "replay") {
+		limit = replayMemory
+	}
+	if peak > limit || code != 0 && code != 1 {
+		t.Errorf("%d bytes: %s takes %d MiB and %v, status %d", len(data), command, peak, took, code)
+	}
+	t.Logf("%d bytes: %s takes %d MiB and %v", len(data), command, peak, took.Round(time.Millisecond))
+}
+
+// bombStore opens a bomb as the inspector does, and reads it to its end, in this process.
+func bombStore(t *testing.T, data []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bomb.jsonl.zst")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before, peak := m.HeapAlloc, uint64(0)
+	s, err := view.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	every := time.NewTicker(2 * time.Millisecond)
+	defer every.Stop()
+	deadline := time.Now().Add(5 * time.Minute)
+	for n := 0; !s.State().Done; n++ {
+		if n%50 == 0 { // as the screen does
+			if row, ok := s.First(); ok {
+				s.Row(row)
+			}
+			if row, ok := s.Last(); ok {
+				s.Row(row)
+			}
+		}
+		runtime.ReadMemStats(&m)
+		peak = max(peak, m.HeapAlloc-min(before, m.HeapAlloc))
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes: the inspector does not come to the end within 5 minutes", len(data))
+		}
+		<-every.C
+	}
+	if peak>>20 > bombMemory {
+		t.Errorf("%d bytes: the inspector takes %d MiB", len(data), peak>>20)
+	}
+	t.Logf("%d bytes: the inspector takes %d MiB", len(data), peak>>20)
 }
 
 // measure runs a command and returns the most memory that it had, in MiB.
