@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -178,15 +179,15 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 	}
 	r.out = ""
 	r.after = func(capture string) {
-		content, err := t.cutFile(capture, cut.Options{})
-		if err == nil && folder {
+		var err error
+		if folder {
 			path, err = nextInFolder(path)
 		}
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(path), 0o755)
 		}
 		if err == nil {
-			err = writeWhole(path, content, fixtureMode(capture))
+			err = writeWholeFrom(path, fixtureMode(capture), func(w io.Writer) error { return t.cutFile(w, capture, cut.Options{}) })
 		}
 		if err != nil {
 			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))

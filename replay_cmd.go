@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -354,14 +356,25 @@ func namesFolder(name string) bool {
 // writeWhole replaces a file: who reads it finds the old content or the new. One that is there keeps its mode; a new one
 // gets perm, less what the umask takes.
 func writeWhole(file string, content []byte, perm fs.FileMode) error {
-	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, content, perm) // a device, a pipe or a link stays what it is
+	return writeWholeFrom(file, perm, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// writeWholeFrom is writeWhole with what write writes. Of a link it replaces what that leads to.
+func writeWholeFrom(file string, perm fs.FileMode, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() { // a device, a pipe or a link to nothing stays what it is
+		return fill(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm, write)
 	} else if err == nil {
 		perm = info.Mode().Perm()
 	}
 	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
 	os.Remove(draft)
-	err := writeNew(draft, content, perm)
+	err := fill(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm, write)
 	if err == nil {
 		err = os.Rename(draft, file)
 	}
@@ -377,10 +390,20 @@ func writeWhole(file string, content []byte, perm fs.FileMode) error {
 
 // writeNew writes a file that is not there yet: through no link that somebody may have put there.
 func writeNew(file string, content []byte, perm fs.FileMode) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	return fill(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+func fill(file string, flags int, perm fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.OpenFile(file, flags, perm)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	w := bufio.NewWriterSize(f, 64<<10)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
 	return errors.Join(err, f.Close())
 }

@@ -108,7 +108,11 @@ func (c *Capture) Condition() string {
 		return "live: still being recorded"
 	case c.Torn():
 		cond := "cut: the file stops inside a frame"
-		if n := c.Unchecked(); n > 0 {
+		switch n := c.Unchecked(); n {
+		case 0:
+		case 1:
+			cond += ", and no checksum covers the last entry"
+		default:
 			cond += fmt.Sprintf(", and no checksum covers the last %d entries", n)
 		}
 		return cond

@@ -191,7 +191,7 @@ func (l *loader) client(body []byte, st step) {
 		}
 		l.await(head.Type, head.ID, c)
 	}
-	l.taken += commandSize
+	l.taken += commandSize + len(c.id)
 	for _, leaf := range c.load.leaves {
 		l.taken += leafSize + len(leaf.path) + len(leaf.text)
 	}
