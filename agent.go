@@ -58,6 +58,9 @@ func isPitap(file string) bool {
 	if bytes.Contains(head(file, 128), []byte(shimMark)) {
 		return true
 	}
+	if stat, err := os.Stat(file); err != nil || !stat.Mode().IsRegular() { // a pipe would be waited for
+		return false
+	}
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
 		return false

@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
+
+	"github.com/spf13/pflag"
 
 	"pitap/inspect/text"
 	"pitap/record"
@@ -19,6 +23,28 @@ func (t *tool) open(args []string) (*record.Capture, error) {
 	return record.Open(path)
 }
 
+// dirFlag adds the flag --dir.
+func (t *tool) dirFlag(f *pflag.FlagSet) {
+	f.StringVar(&t.dir, "dir", "", "look for captures in the folder `DIR`")
+}
+
+// folder is where captures are looked for: dir, which must be a folder, or the default one, which need not be there yet.
+func (t *tool) folder(dir string) (string, error) {
+	if dir == "" {
+		return record.DefaultDir(t.getenv)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no folder %s", dir)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is a file; --dir takes the folder that it is in", dir)
+	}
+	return dir, nil
+}
+
 func (t *tool) find(args []string) (string, error) {
 	if len(args) > 1 {
 		return "", usageError("one CAPTURE, not %d", len(args))
@@ -27,8 +53,15 @@ func (t *tool) find(args []string) (string, error) {
 	if len(args) == 1 {
 		name = args[0]
 	}
-	dir, err := record.DefaultDir(t.getenv)
-	if err != nil && name == "" {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		err := fmt.Errorf("%s is a folder", name)
+		if t.flagSet.Lookup("dir") == nil {
+			return "", err
+		}
+		return "", hint(err, fmt.Sprintf("--dir %s takes the newest capture in it, or the one that is named besides", name))
+	}
+	dir, err := t.folder(t.dir)
+	if err != nil && (name == "" || t.dir != "") {
 		return "", err
 	}
 	if name == "" {
@@ -44,7 +77,11 @@ func (t *tool) find(args []string) (string, error) {
 		if labelled := t.labelled(dir, name); labelled != "" {
 			return labelled, nil
 		}
-		err = hint(err, "pitap ls lists the captures; a CAPTURE is a path, or a part of a name that no other has")
+		ls := "pitap ls"
+		if t.dir != "" {
+			ls += " --dir " + t.dir
+		}
+		err = hint(err, ls+" lists the captures; a CAPTURE is a path, or a part of a name that no other has")
 	}
 	return path, err
 }

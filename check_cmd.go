@@ -2,9 +2,10 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
+	"syscall"
 
 	"pitap/inspect"
 	"pitap/inspect/report"
@@ -35,6 +36,7 @@ func runCheck(t *tool, args []string) error {
 	asJSON := f.Bool("json", false, "the same as --format json")
 	follow := f.BoolP("follow", "f", false, "go on while the capture is recorded")
 	explain := f.String("explain", "", "say what `RULE` means and do nothing else; all: of all rules")
+	t.dirFlag(f)
 	color := colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -144,11 +146,11 @@ func (t *tool) check(c checking, names []string, out *output) error {
 		}
 		bad = bad || r.Fails(c.failOn)
 		all = append(all, r)
-		if err := c.write(r, i > 0, out); err != nil {
+		if err := c.write(r, i > 0, out); err != nil && !errors.Is(err, syscall.EPIPE) { // who has read enough wants the status
 			return err
 		}
 	}
-	if err := c.writeAll(all, out); err != nil {
+	if err := c.writeAll(all, out); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}
 	if bad {
@@ -180,7 +182,7 @@ func (t *tool) checkOne(c checking, name string) (*report.Report, error) {
 
 // reportOf is the report about what was read, without its findings.
 func reportOf(c *record.Capture, s *session.Session) *report.Report {
-	return &report.Report{Path: c.Path, Agent: fmt.Sprintf("pi %s (%s)", s.Version, s.VersionFrom), Entries: s.Entries, Lost: s.Lost,
+	return &report.Report{Path: c.Path, Agent: "pi " + s.VersionWords(), Entries: s.Entries, Lost: s.Lost,
 		Condition: c.Condition(), Damage: c.Damage()}
 }
 

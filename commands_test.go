@@ -111,7 +111,7 @@ func TestCommands(t *testing.T) {
 		{"--json ls", dir, 2, "", `flags follow the command`},
 		{"help nothing", dir, 2, "", `no command "nothing"`},
 
-		{"ls", dir, 0, `(?s)^name .*\naaaa0003  cut  .* 1\.00ms  pi .*\naaaa0002 .* 3 .*none.*\naaaa0001 `, ""},
+		{"ls", dir, 0, `(?s)^name .*\naaaa0003  cut  .* 1\.00ms  pi .*\naaaa0002 .* 3 .*fine.*\naaaa0001 `, ""},
 		{"ls --json", dir, 0, `(?s)^{"name":"aaaa0003",.*"condition":"cut".*"condition":"whole"`, ""},
 		{"ls", nowhere, 0, "", `no captures in .*nowhere yet\n +record one: .*pitap record -- pi --mode rpc`},
 		{"ls --dir " + nowhere, dir, 1, "", `nowhere`},
@@ -283,6 +283,33 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
+// TestNobodyReads runs commands whose output goes nowhere: they say nothing, and what check found is still its status.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeCapture(t, filepath.Join(dir, "20260101-000000.000-pi-aaaa0001.jsonl.zst"), true, `{"type":"extension_ui_response","id":"nobody","value":"x"}`)
+	for _, test := range []struct {
+		args   []string
+		status int
+	}{{[]string{"show"}, 0}, {[]string{"check"}, 1}, {[]string{"check", "--format", "sarif"}, 1}, {[]string{"stats"}, 0}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		var errs bytes.Buffer
+		cmd := exec.Command(filepath.Join(bin, "pitap"), test.args...)
+		cmd.Env = append(os.Environ(), "PITAP_DIR="+dir)
+		cmd.Stdout, cmd.Stderr = w, &errs
+		p := launch(t, cmd)
+		w.Close()
+		p.wait(test.status)
+		if errs.Len() > 0 {
+			t.Errorf("%q says %q", test.args, errs.String())
+		}
+	}
+}
+
 // follower is pitap show --follow, whose lines can be waited for.
 type follower struct {
 	*process
@@ -436,7 +463,8 @@ func TestErrorsOfWriting(t *testing.T) {
 	}
 	defer full.Close()
 	dir := sample(t)
-	for _, args := range [][]string{{"show"}, {"ls"}, {"check"}, {"extract", "--from", "client"}, {"show", "--json"}} {
+	for _, args := range [][]string{{"show"}, {"ls"}, {"check"}, {"extract", "--from", "client"}, {"show", "--json"}, {"why"}, {"stats"}, {"show", "--runs"}, {"check", "--explain", "all"},
+		{"check", "--format", "sarif"}, {"cut"}, {"prune", "--keep", "9"}, {"help"}, {"help", "check"}, {"--version"}, {"check", "--help"}, {"shim", "--agent", "sh", filepath.Join(t.TempDir(), "shim")}} {
 		var errs bytes.Buffer
 		cmd := exec.Command(filepath.Join(bin, "pitap"), args...)
 		cmd.Env = append(os.Environ(), "PITAP_DIR="+dir)

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,12 @@ func runCut(t *tool, args []string) error {
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
+	switch {
+	case opt.Run < 0 || opt.Run == 0 && f.Changed("run"):
+		return usageError("cut: --run is %d; runs are counted from 1", opt.Run)
+	case opt.Run > 0 && entries != "":
+		return usageError("cut: --run and --entries exclude each other")
+	}
 	if entries != "" {
 		a, b, ok := strings.Cut(entries, ":")
 		var errA, errB error
@@ -38,7 +46,7 @@ func runCut(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
-	content, err := cutFile(path, opt)
+	content, err := t.cutFile(path, opt)
 	if err != nil {
 		return err
 	}
@@ -46,11 +54,20 @@ func runCut(t *tool, args []string) error {
 		_, err = t.stdout.Write(content)
 		return err
 	}
-	return writeWhole(out, content)
+	return writeWhole(out, content, fixtureMode(path))
 }
 
-// cutFile makes a fixture of a capture.
-func cutFile(path string, opt cut.Options) ([]byte, error) {
+// fixtureMode is who may read a fixture: those who may read its capture.
+func fixtureMode(capture string) fs.FileMode {
+	info, err := os.Stat(capture)
+	if err != nil {
+		return 0o600
+	}
+	return info.Mode().Perm()&0o666 | 0o600
+}
+
+// cutFile makes a fixture of a capture, and says on stderr what is wrong with that.
+func (t *tool) cutFile(path string, opt cut.Options) ([]byte, error) {
 	var b bytes.Buffer
 	var opened []*record.Capture
 	defer func() {
@@ -69,5 +86,6 @@ func cutFile(path string, opt cut.Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	t.damage(opened[len(opened)-1])
 	return b.Bytes(), nil
 }

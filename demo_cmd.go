@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"pitap/inspect"
 	"pitap/record"
 	"pitap/record/rpc"
 )
@@ -22,7 +23,8 @@ import (
 //go:embed demo.jsonl
 var demoFixture []byte
 
-// runDemo plays a built-in session through the recorder to a built-in client, then shows what was recorded.
+// runDemo plays a built-in session through the recorder to a built-in client, then shows what was recorded, and what else can be done
+// with it.
 func runDemo(t *tool, args []string) error {
 	f := t.flags("demo")
 	if done, err := t.parse(f, args); done || err != nil {
@@ -35,37 +37,81 @@ func runDemo(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
-	fixture, capture := filepath.Join(dir, "pi.jsonl"), filepath.Join(dir, "demo.jsonl.zst")
+	fixture, capture, report := filepath.Join(dir, "pi.jsonl"), filepath.Join(dir, "demo.jsonl.zst"), filepath.Join(dir, "report.json")
 	if err := os.WriteFile(fixture, demoFixture, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.stdout, "A client talks to pi, with pitap in between: pitap record -o demo.jsonl.zst -- pi --mode rpc\n(pi is played by pitap replay; nothing is installed and nothing goes over the network)\n\n")
-	if err := demoSession(fixture, capture); err != nil {
+	fmt.Fprint(t.out(), demoHead)
+	if err := demoSession(fixture, capture, report); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	for _, step := range []struct {
 		says string
-		run  func(*tool, []string) error
-	}{{"pitap show", runShow}, {"pitap stats", runStats}, {"pitap check", runCheck}} {
-		fmt.Fprintf(t.stdout, "\n$ %s demo.jsonl.zst\n", step.says)
-		if err := step.run(t, []string{capture}); err != nil {
+		run  func(*tool) error
+	}{
+		{"What was said:\n\n$ pitap show", func(t *tool) error { return t.demoShow(capture) }},
+		{"What is wrong with it:\n\n$ pitap check", func(t *tool) error { return runCheck(t, []string{capture}) }},
+		{"How it ended:\n\n$ pitap why", func(t *tool) error { return runWhy(t, []string{capture}) }},
+		{"Whether the client sent what was recorded (pi was played by pitap replay):\n\n$ pitap verdict", func(t *tool) error { return runVerdict(t, []string{report}) }},
+	} {
+		fmt.Fprintf(t.out(), "\n%s\n", step.says)
+		if err := step.run(t); err != nil {
 			var code statusError
 			if !errors.As(err, &code) || code.err != nil {
 				return err
 			}
 		}
 	}
-	fmt.Fprintf(t.stdout, "\nLook around in it:\n  pitap inspect %s\nRecord your own client:\n  pitap record -- pi --mode rpc        in the place of pi --mode rpc\n", capture)
-	return nil
+	_, err = fmt.Fprintf(t.out(), demoTail, shellQuote(t.self), shellQuote(capture))
+	return err
+}
+
+const (
+	demoHead = `A client has a conversation with pi, and pitap stands in between:
+
+    client  <-->  pitap record -- pi --mode rpc
+
+(Both are built in: nothing is installed, nothing goes over the network.)
+`
+	demoTail = `
+Go on:
+
+    %[1]s inspect %[2]s
+        the same on a screen of its own; ? tells the keys
+    %[1]s record -- pi --mode rpc
+        in the place where your client runs pi --mode rpc; then pitap ls
+    %[1]s help
+        all commands
+`
+	demoWidth = 80 // where the output is no terminal
+)
+
+// demoShow writes a line for each entry, none of which is longer than the terminal is wide.
+func (t *tool) demoShow(capture string) error {
+	out, err := t.output("auto")
+	if err != nil {
+		return err
+	}
+	c, err := record.Open(capture)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	width := out.width
+	if width == 0 {
+		width = demoWidth
+	}
+	out.terminal = false // no title
+	return t.show(c, out, inspect.ShowOptions{Terminal: true, Width: width, Palette: out.palette}, false)
 }
 
 // demoSession runs the recorder, the replay below it, and has the conversation of the fixture with them.
-func demoSession(fixture, capture string) error {
+func demoSession(fixture, capture, report string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, "record", "-o", capture, "--", self, "replay", "--speed", "max", "--quiet", fixture, "--mode", "rpc")
+	cmd := exec.Command(self, "record", "-o", capture, "--", self, "replay", "--report", report, "--quiet", fixture, "--mode", "rpc")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 func runExtract(t *tool, args []string) error {
 	f := t.flags("extract")
 	from := f.String("from", "agent", "`STREAM`: client, agent or stderr")
+	t.dirFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}

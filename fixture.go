@@ -61,6 +61,7 @@ func (t *tool) asFixture(f fixture, r recording, args []string) (done bool, err 
 	}
 	rp := replaying{path: f.path, args: args}
 	if err := rp.defaults(t.getenv); err != nil {
+		t.reportBroken(replaying{path: f.path, report: t.getenv("PITAP_REPORT")}, err, statusUsage)
 		return true, err
 	}
 	if !missing && info.IsDir() {
@@ -84,11 +85,18 @@ func isAside(args []string) bool {
 
 // brokenFixture leaves a report where a replay could not even begin: clients swallow what stderr says.
 func (t *tool) brokenFixture(path string, cause error) error {
-	r := replaying{path: path, report: t.getenv("PITAP_REPORT")}
-	if report, err := t.reporter(r); err == nil && report != nil {
-		report(&replay.Report{Outcome: replay.Broken, Detail: cause.Error(), Code: statusBroken})
+	if here, err := os.Getwd(); err == nil && errors.Is(cause, fs.ErrNotExist) && !filepath.IsAbs(path) {
+		cause = fmt.Errorf("%w, from the folder %s; give PITAP_FIXTURE a whole path", cause, here)
 	}
+	t.reportBroken(replaying{path: path, report: t.getenv("PITAP_REPORT")}, cause, statusBroken)
 	return statusError{statusBroken, cause}
+}
+
+// reportBroken writes the report of a replay that could not begin.
+func (t *tool) reportBroken(r replaying, cause error, status int) {
+	if report, err := t.reporter(r); err == nil && report != nil {
+		report(&replay.Report{Outcome: replay.Broken, Detail: cause.Error(), Code: status})
+	}
 }
 
 // errNoMore is wrapped by the error for a folder all of whose captures have had their turn.
@@ -170,7 +178,7 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 	}
 	r.out = ""
 	r.after = func(capture string) {
-		content, err := cutFile(capture, cut.Options{})
+		content, err := t.cutFile(capture, cut.Options{})
 		if err == nil && folder {
 			path, err = nextInFolder(path)
 		}
@@ -178,7 +186,7 @@ func (t *tool) recordFixture(path string, folder bool, r recording) error {
 			err = os.MkdirAll(filepath.Dir(path), 0o755)
 		}
 		if err == nil {
-			err = writeWhole(path, content)
+			err = writeWhole(path, content, fixtureMode(capture))
 		}
 		if err != nil {
 			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))

@@ -48,8 +48,10 @@ Example:
 `,
 	"ls": `Lists the captures, newest first. The name is what the other commands take.
 State is "live" while a session is being recorded, "cut" when the recorder was
-killed before it had written the end, else what is wrong with the file.
-Findings are those that showed while recording; pitap check looks for all.
+killed before it had written the end, "fixture" of what pitap cut has made, else
+what is wrong with the file. Framing is what was remarkable about the bytes
+while they were recorded; pitap check looks for all that is wrong. On a narrow
+terminal some columns are left out.
 
     --dir DIR       list the captures in the folder DIR
     --json          write an object for each capture, one a line
@@ -88,6 +90,7 @@ How it is shown:
     -f, --follow        go on while the session is recorded; ends when it does
     --runs              the tree of runs, turns, messages and tools instead of
                         records: how long each took, tokens, cost, errors
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -119,6 +122,7 @@ the version of pi that was recorded.
                         sarif (2.1.0), junit, or github (annotations)
     --json              the same as --format json
     --fail-on LEAST     what the exit status goes by: error, hazard, note, never
+    --dir DIR           look for captures in the folder DIR
     --color WHEN        auto (on a terminal, unless NO_COLOR is set), always,
                         never
 
@@ -150,6 +154,8 @@ Example:
 	"why": `Says in words what a session waits for, or how it ended: a command without an
 answer, a run that goes on, a dialog nobody has answered, a signal, an exit.
 
+    --dir DIR       look for captures in the folder DIR
+
 Example:
     $ pitap why
     $ pitap why 4f02609e
@@ -159,6 +165,7 @@ took (half, 90 and 99 of 100, the slowest), runs with the time to their first
 delta, tokens and cost, tools by time, stalls, sizes of records.
 
     --json          write one JSON object; times in nanoseconds
+    --dir DIR       look for captures in the folder DIR
     --color WHEN    auto (on a terminal, unless NO_COLOR is set), always, never
 
 Example:
@@ -169,6 +176,7 @@ Example:
 what could act on it is shown as symbols; redirect it for the bytes.
 
     --from STREAM   client, agent (the default) or stderr
+    --dir DIR       look for captures in the folder DIR
 
 Example:
     $ pitap extract --from client > session.in
@@ -215,10 +223,131 @@ overwritten. What is printed says what to put where.
     --with-session      as for pitap record
 
 When it runs, these come before pitap.json: $PITAP_OFF (1: pass everything on),
-$PITAP_AGENT (path or name of the pi to record), $PITAP_DIR.
+$PITAP_AGENT (path or name of the pi to record), $PITAP_DIR, and for tests
+$PITAP_FIXTURE (the capture to replay, or a folder of them; $PITAP_MODE is
+replay, record, which makes it anew with the real pi, or auto, which does so
+where it is missing).
 
 Example:
     $ pitap shim ~/.local/share/pitap
     $ pitap shim ./shim --agent node_modules/.bin/pi --dir captures --strict
+`,
+	"replay": `Is the agent of a capture, for tests of a client: no model, no key, no network,
+and the same bytes every time. It sends what pi sent, each record when what
+caused it has come from the client; only ids are the client's own. Put it where
+the agent was. ARGs are pi's own flags: any are taken, and none does anything
+but --version and --list-models, which are answered as pi did. Of a folder of
+captures that with the same ARGs is taken, else each in its turn.
+
+A command that changes something (prompt, abort, ...) must be a recorded one, in
+any order; a question (get_state, ...) may be asked more often or less. What was
+not recorded is answered with success:false at once, and is a miss. What the
+script waits for is named on stderr after a second, and given up after four.
+
+How records are compared (ids and folders never count):
+    --ignore PATH       not this member, as in images[*].data; repeatable
+    --map OLD=NEW       the recorded text OLD is the client's NEW; repeatable
+    --match HOW         exact, or type: a command need only have the same type
+    CAPTURE.match       a file beside CAPTURE that says the same in JSON:
+                        {"ignore":["PATH"],"map":{"OLD":"NEW"},"match":"type"}
+
+Time:
+    --wait TIME         how long to wait for the client: 4s; 0 is for ever
+    --speed SPEED       client: as fast as it reads, with 5 ms behind an answer;
+                        max: without these; 1: as recorded; 2: twice as fast
+    --max-gap TIME      at a recorded speed, the longest pause
+
+What else it does:
+    --report NAME       write how it went to NAME, for pitap verdict. A NAME
+                        without ending is a folder, in which each replay has a
+                        file of its own
+    --files             write the files of the session, which record
+                        --with-session keeps, to where they were; never over
+                        another file
+    --fault NAME[=ARG]  do to the client what agents and pipes do rarely;
+                        --fault list tells what there is and what it catches
+    --seed NUMBER       what a fault does at random; the same each time
+    --quiet             nothing on stderr but what was recorded
+
+Flags stand before CAPTURE. Each has a variable too, since most clients take
+only a path: PITAP_IGNORE and PITAP_MAP (with commas between), PITAP_MATCH,
+PITAP_WAIT, PITAP_SPEED, PITAP_MAX_GAP, PITAP_REPORT, PITAP_FILES=1,
+PITAP_FAULT, PITAP_SEED, PITAP_QUIET=1. Under the name pi (see pitap help shim),
+PITAP_FIXTURE names the CAPTURE.
+
+Exit status: the recorded one; 1 after a miss, or when it gave up.
+
+Example:
+    $ pitap replay hello.jsonl --mode rpc
+    $ pitap replay --report reports hello.jsonl
+    $ PITAP_FIXTURE=hello.jsonl PITAP_REPORT=reports npm test
+`,
+	"cut": `Makes a fixture of a capture: a small file to keep beside a client's tests and
+to review in a pull request. It is JSON lines, an entry each, and replays as the
+capture does. Two recordings of the same conversation give the same bytes, since
+what differs by chance gets stand-ins: ids, times, durations, ports, figures of
+use, folders, names of machine and user. Texts of pi that are over 400 bytes are
+shortened, deltas joined. What the client said keeps all its words.
+
+    -o, --output FILE   write it to FILE; else to stdout
+    --run N             keep the run number N (pitap show --runs counts them)
+    --entries A:B       keep the entries A to B (pitap show numbers them)
+    --exact             change nothing in the records, for clients that look at
+                        whole texts, count deltas, or read the session's files
+
+With --run and --entries what the client sent before the first run is kept too,
+and the latest answer to each question. Read a fixture before you publish it: of
+the secrets that pi sent, only keys of well-known looks are replaced.
+
+Example:
+    $ pitap cut -o hello.jsonl
+    $ pitap cut --run 2 -o second.jsonl 4f02609e
+`,
+	"verdict": `Tells of each replay whether the client did what was recorded, from the REPORTs
+that pitap replay --report or $PITAP_REPORT wrote: files, or folders of them;
+without any, $PITAP_REPORT. End a client's tests with it: most clients swallow
+errors, and hide what an agent writes to stderr.
+
+    --allow-unfinished  a client may end a session before its recorded end
+
+    miss                a record of the client that was not recorded, and how
+                        the nearest one differs
+    never came          a recorded command that the client did not send
+    waited              what was waited for, and how long
+    answered early, out of turn
+                        the client asked in another order, which is no mistake
+
+Exit status: 0 all went as recorded, 1 one did not, or there is no report.
+
+Example:
+    $ pitap verdict
+    $ pitap verdict reports
+`,
+	"sweep": `Runs the test of a client once as it is, then once under each fault that agents
+and pipes have: records cut in two or joined, over 64 KiB, with U+2028 in them,
+junk between them, an agent that ends, stalls, or ignores SIGTERM. Tells of each
+whether the test passed, failed or hung. The test must start pi from PATH, or a
+shim of pitap by its path, and pass its environment on.
+
+    --only NAME,...     these faults; pitap replay --fault list tells all, and
+                        which clients they catch. NAME=ARG sets its size or time
+    --timeout TIME      a test that takes longer hangs: 30s
+    --seed NUMBER       what faults do at random; the same each time
+    -v, --verbose       show what the tests write
+
+Exit status: 0 the client takes all faults, 1 it does not. Under exit, kill and
+no-term the agent ends or does not: the test may fail there, but it must end.
+
+Example:
+    $ pitap sweep hello.jsonl -- npm test
+    $ pitap sweep --only u2028,big=200000 hello.jsonl -- python3 test_hello.py
+`,
+	"demo": `Has a built-in client talk to a built-in pi through pitap record, then shows
+what was said, what is wrong with it, and how it ended. Nothing has to be
+installed, and nothing goes over the network. The capture stays in the folder
+for temporary files, to look around in.
+
+Example:
+    $ pitap demo
 `,
 }

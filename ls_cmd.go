@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 
 	"pitap/inspect"
 	"pitap/inspect/text"
@@ -41,12 +40,8 @@ func runLs(t *tool, args []string) error {
 
 // list gives the captures of a folder, of the default one for "". That there are none yet is said, and no error.
 func (t *tool) list(dir string) ([]record.Found, error) {
-	if dir == "" {
-		var err error
-		if dir, err = record.DefaultDir(t.getenv); err != nil {
-			return nil, err
-		}
-	} else if _, err := os.Stat(dir); err != nil {
+	dir, err := t.folder(dir)
+	if err != nil {
 		return nil, err
 	}
 	found, err := record.List(dir)
@@ -74,20 +69,14 @@ func listTable(found []record.Found, out *output) error {
 	if len(found) == 0 {
 		return nil
 	}
-	p := out.palette
-	table := text.Table{Width: out.width, Title: p.Dim, Columns: inspect.ListColumns()}
-	listed := 0
+	list := make([]*inspect.Listed, 0, len(found))
 	err := inspect.List(found, func(l *inspect.Listed) error {
-		if out.width > 0 {
-			l.Folder = inspect.LastCells(l.Folder, 30)
-		}
-		table.Add(l.Cells(p)...)
-		listed++
-		out.progress.at("looked at captures", int64(listed), int64(len(found)))
+		list = append(list, l)
+		out.progress.at("looked at captures", int64(len(list)), int64(len(found)))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return table.Flush(out)
+	return inspect.ListTable(list, out.width, true, out.palette).Flush(out)
 }

@@ -42,6 +42,21 @@ type tool struct {
 	self           string // the name the program was started under
 
 	flagSet *pflag.FlagSet // of the command that runs
+	dir     string         // where captures are looked for; "" for the default; see dirFlag
+	unsaid  error          // the first error of out
+}
+
+// out is stdout for what is written in passing: status tells of the first error.
+func (t *tool) out() io.Writer { return outWriter{t} }
+
+type outWriter struct{ t *tool }
+
+func (w outWriter) Write(p []byte) (int, error) {
+	n, err := w.t.stdout.Write(p)
+	if err != nil && w.t.unsaid == nil {
+		w.t.unsaid = err
+	}
+	return n, err
 }
 
 func commands() []command {
@@ -50,7 +65,7 @@ func commands() []command {
 		{"ls", "[--dir DIR] [--json]", "captures, newest first; which are live", runLs},
 		{"inspect", "[flags] [CAPTURE]", "the terminal inspector; follows a live capture", runInspect},
 		{"show", "[flags] [CAPTURE]", "entries as text, filtered", runShow},
-		{"why", "[CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
+		{"why", "[--dir DIR] [CAPTURE]", "what a session waits for, or how it ended, in words", runWhy},
 		{"stats", "[flags] [CAPTURE]", "figures: latencies, runs, tokens, tools, stalls, sizes", runStats},
 		{"check", "[flags] [CAPTURE...]", "what is wrong with a session; exit 1 when there are errors", runCheck},
 		{"replay", "[flags] CAPTURE [ARG...]", "be the agent, as recorded; ARGs are pi's own", runReplay},
@@ -58,7 +73,7 @@ func commands() []command {
 		{"demo", "", "a built-in session through all of it, nothing to install", runDemo},
 		{"sweep", "[flags] CAPTURE -- TEST [ARG...]", "a client's test under each fault", runSweep},
 		{"verdict", "[REPORT...]", "did the replays go as recorded", runVerdict},
-		{"extract", "[--from STREAM] [CAPTURE]", "one direction's exact bytes", runExtract},
+		{"extract", "[flags] [CAPTURE]", "one direction's exact bytes", runExtract},
 		{"prune", "[flags]", "remove old captures", runPrune},
 		{"mend", "CAPTURE", "make a capture that was cut whole for other programs", runMend},
 		{"shim", "[flags] DIR", "a `pi` that records, for clients that take only a path", runShim},
@@ -84,12 +99,18 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 // status turns an error into words on stderr and an exit status.
 func (t *tool) status(err error) int {
 	var code statusError
+	if t.unsaid != nil && !errors.Is(err, t.unsaid) {
+		err = errors.Join(err, t.unsaid)
+	}
 	switch {
 	case err == nil:
 		return statusFine
 	case errors.As(err, &code):
 		if code.err != nil {
 			t.complain(code.err)
+		}
+		if t.unsaid != nil && !errors.Is(t.unsaid, syscall.EPIPE) {
+			t.complain(t.unsaid)
 		}
 		return code.status
 	case errors.Is(err, syscall.EPIPE):
@@ -133,9 +154,9 @@ func (t *tool) dispatch(args []string) error {
 		if len(args) > 1 && args[1] != "help" && !strings.HasPrefix(args[1], "-") {
 			return t.dispatch([]string{args[1], "--help"})
 		}
-		return t.usage(t.stdout)
+		return t.usage(t.out())
 	case "--version", "version":
-		_, err := fmt.Fprintln(t.stdout, "pitap", version)
+		_, err := fmt.Fprintln(t.out(), "pitap", version)
 		return err
 	}
 	names := make([]string, 0, 16)
@@ -195,11 +216,11 @@ func (t *tool) help(f *pflag.FlagSet) {
 		if c.name != f.Name() {
 			continue
 		}
-		fmt.Fprintf(t.stdout, "Usage: pitap %s %s\n\n", c.name, c.args)
+		fmt.Fprintf(t.out(), "Usage: pitap %s %s\n\n", c.name, c.args)
 		if text := helpTexts[c.name]; text != "" {
-			io.WriteString(t.stdout, text)
+			io.WriteString(t.out(), text)
 		} else {
-			fmt.Fprintf(t.stdout, "%s\n\n%s", c.help, f.FlagUsages())
+			fmt.Fprintf(t.out(), "%s\n\n%s", c.help, f.FlagUsages())
 		}
 	}
 }

@@ -33,8 +33,25 @@ func runMend(t *tool, args []string) error {
 	if m.Dropped > 0 {
 		dropped = fmt.Sprintf("%s bytes at the end that held no whole entry were dropped", text.Count(m.Dropped))
 	}
-	fmt.Fprintf(t.stdout, "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped)
-	return nil
+	if m.Entries > 0 {
+		dropped += fmt.Sprintf("; no checksum covered the last %s entries before", text.Count(m.Entries))
+	}
+	if _, err := fmt.Fprintf(t.out(), "%s: mended, %s kept; %s\n", name, text.Size(m.Kept), dropped); err != nil {
+		return err
+	}
+	return t.afterMend(path)
+}
+
+// afterMend says what is wrong with a capture still.
+func (t *tool) afterMend(path string) error {
+	c, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for c.Next() {
+	}
+	return t.condition(c)
 }
 
 // whole says that a capture needs no mending, or that mending does not help it.
@@ -52,6 +69,6 @@ func (t *tool) whole(path, name string) error {
 		}
 		return fmt.Errorf("%s: its end is whole, but %w: mend closes what was cut and can't repair what is damaged", path, err)
 	}
-	_, err = fmt.Fprintf(t.stdout, "%s: whole, nothing to mend\n", name)
+	_, err = fmt.Fprintf(t.out(), "%s: whole, nothing to mend\n", name)
 	return err
 }

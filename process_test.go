@@ -142,7 +142,7 @@ func (s *sandbox) command(ctx context.Context, argv ...string) *exec.Cmd {
 // run runs a command to its end.
 func (s *sandbox) run(stdin string, argv ...string) outcome {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := s.command(ctx, argv...)
 	var stdout, stderr bytes.Buffer

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -49,11 +48,7 @@ func (t *tool) prune(dir string, policy inspect.Policy, dry bool) error {
 	if err != nil {
 		return err
 	}
-	if dir == "" {
-		if dir, err = record.DefaultDir(t.getenv); err != nil {
-			return err
-		}
-	} else if _, err := os.Stat(dir); err != nil {
+	if dir, err = t.folder(dir); err != nil {
 		return err
 	}
 	found, err := record.List(dir)

@@ -56,7 +56,8 @@ func TestReadmeCommands(t *testing.T) {
 		stdout []string // what it says, among other things
 		needs  []string // programs that not everybody has
 	}{
-		{"go build", "", []string{`{"type":"get_state"}`, "get_state"}, nil},
+		{"go build", "", []string{"$ pitap show", "$ pitap check", "$ pitap verdict"}, nil},
+		{"echo", "", []string{`{"type":"get_state"}`, "get_state"}, nil},
 		{"go test", "", []string{"pitap/record"}, nil},
 		{"go install", "", []string{"pitap " + version}, nil},
 		{"pitap record", hello, []string{hello}, nil},
@@ -64,6 +65,8 @@ func TestReadmeCommands(t *testing.T) {
 		{"PI_ACP_PI_COMMAND=", "", []string{`{"type":"from pi-acp"}`}, nil},
 		{"PATH=", "", []string{`{"type":"from my-client"}`}, nil},
 		{"pitap ls", "", []string{"from my-client"}, nil},
+		{"pitap cut", "", []string{`{"type":"from my-client"}`, "fixture.jsonl: ok: complete"}, nil},
+		{"pitap sweep", "", []string{"no fault", "stall"}, nil},
 		{"pitap prune", "", nil, nil},
 		{"zstd -dc", "", []string{`{"type":"from my-client"}`}, []string{"zstd", "jq"}},
 	}

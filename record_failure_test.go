@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"pitap/internal/pitest"
 	"pitap/internal/zoo"
 	"pitap/record"
@@ -106,83 +104,6 @@ func TestFileTooLarge(t *testing.T) {
 	}
 }
 
-// A full disk: the session goes on, and is recorded again when there is room; the gap is counted.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=512k"); err != nil {
-		t.Skipf("no file system of its own for the test: %v", err)
-	}
-	t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
-	f := behind(t)
-	f.dir = filepath.Join(disk, "captures")
-	s := f.start(zoo.Out("first\n"), zoo.Line(), zoo.Noise(1, 200_000), zoo.Line(), zoo.Out("\nlast\n"), zoo.Lines(100_000), zoo.Exit(5))
-	s.Expect("")
-	path := f.onlyCapture()
-	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, path).bytes[record.Agent]) > 0 })
-	filler := filepath.Join(disk, "filler")
-	os.WriteFile(filler, make([]byte, 1<<20), 0o600) // as much as there is room
-	s.Send("go")
-	s.Until("the warning", func(out, err []byte) bool { return bytes.Contains(err, []byte("\n")) })
-	s.Until("the noise", func(out, err []byte) bool { return len(out) >= 200_006 })
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	s.Send("go on")
-	for i := 0; !bytes.Contains(s.Err.Bytes(), []byte("recording again")); i++ { // as long as there is traffic it tries
-		s.Send(fmt.Sprintf(`{"n":%d}`, i))
-		s.ExpectFunc("the echo", func(r pitest.Record) bool { return r.Get("n") == float64(i) })
-	}
-	s.Send(`{"recorded":true}`)
-	s.Finish(5)
-	warnings(t, s.Err.Bytes(), "no space left on device; the session goes on without being recorded", "recording again;")
-	c := readCapture(t, path)
-	lost := lostOf(c, record.Agent)
-	if c.condition != "" || len(c.damage) > 0 || lost == 0 || c.lost == 0 {
-		t.Errorf("capture: %q, damage %v, gaps of %d bytes of the agent, %d bytes missing", c.condition, c.damage, lost, c.lost)
-	}
-	if got := int64(len(c.bytes[record.Agent])) + lost; got != int64(len(s.Out.Bytes())) {
-		t.Errorf("capture: %d bytes of the agent recorded, %d lost, and %d came", len(c.bytes[record.Agent]), lost, len(s.Out.Bytes()))
-	}
-	if !bytes.Contains(c.bytes[record.Client], []byte(`{"recorded":true}`+"\n")) {
-		t.Error("capture: the last record is missing")
-	}
-}
-
-// The capture is removed while it is written: what comes then is in a new one.
-func TestCaptureRemoved(t *testing.T) {
-	t.Parallel()
-	f := behind(t)
-	s := f.start(zoo.Lines(100_000), zoo.Exit(2))
-	s.Send(`{"n":-1}`)
-	s.Expect("")
-	old := f.onlyCapture()
-	eventually(t, "the first line in the capture", func() bool { return len(readNow(t, old).bytes[record.Agent]) > 0 })
-	if err := os.Remove(old); err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; !bytes.Contains(s.Err.Bytes(), []byte("recording again")); i++ {
-		s.Send(fmt.Sprintf(`{"n":%d}`, i))
-		s.ExpectFunc("the echo", func(r pitest.Record) bool { return r.Get("n") == float64(i) })
-	}
-	s.Send(`{"recorded":true}`)
-	s.Finish(2)
-	same(t, "stdout", s.Out.Bytes(), s.In())
-	warnings(t, s.Err.Bytes(), "was removed", "recording again;")
-	c := f.captured()
-	if c.path == old || c.condition != "" || len(c.damage) > 0 || c.notes("gap") == 0 {
-		t.Errorf("capture %s: %q, damage %v, %d gaps", c.path, c.condition, c.damage, c.notes("gap"))
-	}
-	if !bytes.HasSuffix(c.bytes[record.Agent], []byte(`{"recorded":true}`+"\n")) {
-		t.Error("capture: the last record is missing")
-	}
-	for from, all := range map[record.Stream][]byte{record.Client: s.In(), record.Agent: s.Out.Bytes()} {
-		if got := int64(len(c.bytes[from])) + lostOf(c, from); got != int64(len(all)) {
-			t.Errorf("capture: %d bytes of %v recorded, %d lost, and %d came", len(c.bytes[from]), from, lostOf(c, from), len(all))
-		}
-	}
-}
-
 // Nobody reads stderr, which is full: a warning doesn't wait.
 func TestWarningDoesNotBlock(t *testing.T) {
 	t.Parallel()
@@ -209,42 +130,5 @@ func TestWarningDoesNotBlock(t *testing.T) {
 	}
 	if n := bytes.Count(s.Err.Bytes(), []byte("x")); n != 100_000 {
 		t.Errorf("%d bytes of the agent's on stderr, want 100000", n)
-	}
-}
-
-// Twenty at the same moment in one folder: twenty whole captures.
-func TestManyAtOnce(t *testing.T) {
-	t.Parallel()
-	const n = 20
-	f := behind(t)
-	var sessions []*pitest.Conversation
-	for range n {
-		sessions = append(sessions, f.start(zoo.Lines(3), zoo.EOF(), zoo.Exit(1)))
-	}
-	for i, s := range sessions {
-		s.SendBytes(fmt.Appendf(nil, "{\"session\":%d}\n{}\n\n", i))
-	}
-	for _, s := range sessions {
-		s.Finish(1)
-		same(t, "stdout", s.Out.Bytes(), s.In())
-		warnings(t, s.Err.Bytes())
-	}
-	files, err := filepath.Glob(filepath.Join(f.dir, "*.zst"))
-	if err != nil || len(files) != n {
-		t.Fatalf("%d captures, %v; want %d", len(files), err, n)
-	}
-	seen := map[string]bool{}
-	for _, file := range files {
-		c := readCapture(t, file)
-		if c.condition != "" || len(c.damage) > 0 || !bytes.Equal(c.bytes[record.Client], c.bytes[record.Agent]) {
-			t.Errorf("%s: %q, damage %v", file, c.condition, c.damage)
-		}
-		seen[string(c.bytes[record.Client])] = true
-		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v, %v", file, info.Mode(), err)
-		}
-	}
-	if len(seen) != n {
-		t.Errorf("captures of %d sessions, want %d", len(seen), n)
 	}
 }

@@ -38,7 +38,7 @@ func (t *tool) aside(path string, args []string) (done bool, err error) {
 		if v == "" {
 			v = rpc.Newest().String()
 		}
-		fmt.Fprintln(t.stdout, v)
+		fmt.Fprintln(t.out(), v)
 		return true, nil
 	}
 	search := ""
@@ -101,10 +101,10 @@ func (t *tool) listModels(c *record.Capture, search string) error {
 	}
 	sort.Strings(names)
 	if len(names) == 0 {
-		fmt.Fprintln(t.stdout, "No models were recorded")
+		fmt.Fprintln(t.out(), "No models were recorded")
 		return nil
 	}
-	w := tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "provider\tmodel\tcontext\tmax-out\tthinking\timages")
 	for _, name := range names {
 		m := found[name]

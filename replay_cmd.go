@@ -120,12 +120,36 @@ func runReplay(t *tool, args []string) error {
 	if f.NArg() == 0 {
 		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
 	}
-	path, err := t.find(f.Args()[:1])
+	r.path, r.args = f.Arg(0), f.Args()[1:]
+	var err error
+	if info, statErr := os.Stat(r.path); statErr == nil && info.IsDir() {
+		r.path, err = t.inFolder(r.path, r.args, isAside(r.args))
+	} else {
+		r.path, err = t.find(f.Args()[:1])
+	}
 	if err != nil {
 		return err
 	}
-	r.path, r.args = path, f.Args()[1:]
+	if name := flagAmong(f, r.args); name != "" && !r.quiet {
+		t.complain(fmt.Errorf("replay: %s stands behind CAPTURE, where it is pi's and does nothing; put it before CAPTURE", name))
+	}
 	return t.replay(r)
+}
+
+// flagAmong finds a flag of the replay among the arguments that are the agent's; pi has none of these names.
+func flagAmong(f *pflag.FlagSet, args []string) (name string) {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if long, ok := strings.CutPrefix(a, "--"); ok {
+			long, _, _ = strings.Cut(long, "=")
+			if f.Lookup(long) != nil {
+				return "--" + long
+			}
+		}
+	}
+	return ""
 }
 
 // replay is the agent, with a capture for a mind. It returns the recorded status.
@@ -135,6 +159,12 @@ func (t *tool) replay(r replaying) error {
 	}
 	a, err := t.replayer(r)
 	if err != nil {
+		status := statusNo
+		var code statusError
+		if errors.As(err, &code) {
+			status = code.status
+		}
+		t.reportBroken(r, err, status)
 		return err
 	}
 	defer a.Script.Close()
@@ -179,7 +209,10 @@ func (r plainReader) Read(b []byte) (int, error) { return r.f.Read(b) }
 // replayer makes the agent that the flags describe.
 func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 	a := &replay.Agent{Wait: r.wait, MaxGap: r.maxGap, Ignore: r.ignore, Quiet: r.quiet}
-	if r.wait == 0 {
+	switch {
+	case r.wait < 0 || r.maxGap < 0:
+		return nil, usageError("replay: --wait is %v and --max-gap %v; times are not negative, and --wait 0 is for ever", r.wait, r.maxGap)
+	case r.wait == 0:
 		a.Wait = -1
 	}
 	switch r.speed {
@@ -220,17 +253,29 @@ func (t *tool) replayer(r replaying) (*replay.Agent, error) {
 	a.Live = replay.Folders{Home: t.getenv("HOME"), Tmp: os.TempDir()}
 	a.Live.Cwd, _ = os.Getwd()
 	var err error
-	a.Script, err = replay.Open(r.path)
-	return a, err
+	if a.Script, err = replay.Open(r.path); err != nil {
+		return nil, err
+	}
+	if old, now := replay.SessionDir(a.Script.Header().Argv), replay.SessionDir(r.args); old != "" && now != "" {
+		a.Map = append(a.Map, replay.Pair{Old: old, New: now})
+	}
+	return a, nil
 }
 
 // besideFixture reads FIXTURE.match, a file of JSON that says how to compare: {"ignore":[PATH...],"map":{OLD:NEW},
 // "match":"type"}.
 func besideFixture(path string, r *replaying) error {
 	file := path + ".match"
-	b, err := os.ReadFile(file)
+	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxShimFile) {
+		err = errors.New("not a file of less than 1 MiB")
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(file)
 	}
 	var m struct {
 		Ignore []string
@@ -276,9 +321,9 @@ func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) 
 	if file == "" {
 		return nil, nil
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() || os.IsPathSeparator(file[len(file)-1]) {
+	if namesFolder(file) {
 		if err := os.MkdirAll(file, 0o755); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the report: %w", err)
 		}
 		name := fmt.Sprintf("replay-%s-%d.json", time.Now().UTC().Format("20060102-150405.000000"), os.Getpid())
 		file = filepath.Join(file, name)
@@ -290,25 +335,52 @@ func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) 
 	warned := false
 	return func(rep *replay.Report) {
 		rep.Capture = abs
-		if err := writeWhole(file, rep.Encode()); err != nil && !warned {
+		if err := writeWhole(file, rep.Encode(), 0o644); err != nil && !warned {
 			warned = true
 			t.complain(fmt.Errorf("the report: %w", err))
 		}
 	}, nil
 }
 
-// writeWhole replaces a file: who reads it finds the old content or the new.
-func writeWhole(file string, content []byte) error {
+// namesFolder tells whether reports go into a folder of that name, each into a file of its own: one that is there, or one
+// that is to be made, which has no name of a file (of one that ends in .json, say).
+func namesFolder(name string) bool {
+	if info, err := os.Stat(name); err == nil {
+		return info.IsDir()
+	}
+	return os.IsPathSeparator(name[len(name)-1]) || filepath.Ext(name) == ""
+}
+
+// writeWhole replaces a file: who reads it finds the old content or the new. One that is there keeps its mode; a new one
+// gets perm, less what the umask takes.
+func writeWhole(file string, content []byte, perm fs.FileMode) error {
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, content, 0o644) // a device, a pipe or a link stays what it is
+		return os.WriteFile(file, content, perm) // a device, a pipe or a link stays what it is
+	} else if err == nil {
+		perm = info.Mode().Perm()
 	}
 	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	err := os.WriteFile(draft, content, 0o644)
+	os.Remove(draft)
+	err := writeNew(draft, content, perm)
 	if err == nil {
 		err = os.Rename(draft, file)
 	}
 	if err != nil {
 		os.Remove(draft)
 	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", file, at.Err) // the draft is our affair
+	}
 	return err
+}
+
+// writeNew writes a file that is not there yet: through no link that somebody may have put there.
+func writeNew(file string, content []byte, perm fs.FileMode) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }

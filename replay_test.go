@@ -92,6 +92,7 @@ func TestReplayUsage(t *testing.T) {
 		{"--speed quick f.jsonl", "", 2, `--speed is "quick"`},
 		{"--match well f.jsonl", "", 2, `--match is "well"`},
 		{"--map x f.jsonl", "", 2, `--map is "x"`},
+		{"--wait -3 f.jsonl", "", 2, "not negative"},
 		{"--wait soon f.jsonl", "", 2, `"soon" is no time`},
 		{"f.jsonl", "PITAP_WAIT=soon", 2, `PITAP_WAIT: "soon" is no time`},
 		{"nowhere.jsonl", "", 1, "nowhere.jsonl"},
@@ -147,6 +148,11 @@ func TestFixtureFolder(t *testing.T) {
 	script := `for i in 1 2 3 4; do "$0" --version >/dev/null; printf '{"type":"prompt","message":"'$i'"}\n' | "$0" --mode rpc | head -n1; done
 		for i in 1 2; do printf '{"type":"prompt","message":"named"}\n' | "$0" --mode rpc --name "$PWD/x" | head -n1; done`
 	s.folder("rec")
+	if o := s.run(`{"type":"prompt","message":"1"}`+"\n", "pitap", "replay", s.path("f"), "--mode", "rpc"); !strings.Contains(o.stdout, `"success":true`) {
+		t.Errorf("%+v", o)
+	}
+	os.RemoveAll(s.path("reports"))
+	s.folder("reports")
 	for range 2 { // another parent counts from the beginning
 		o := s.run("", "sh", "-c", script, pi)
 		if n := strings.Count(o.stdout, `"success":true`); n != 5 || !strings.Contains(o.stderr, "turn 4 of 3 captures") {
@@ -203,17 +209,101 @@ func TestFixtureRecords(t *testing.T) {
 	}
 }
 
-// The demo needs nothing: a session is replayed, recorded, shown and checked.
+// The demo needs nothing: a session is replayed, recorded, shown and checked. It fits a terminal, and what it says to
+// type next can be typed.
 func TestDemo(t *testing.T) {
 	s := newSandbox(t)
 	s = s.with("PATH=" + s.path("bin"))
-	o := s.run("", s.path("bin/pitap"), "demo")
-	for _, want := range []string{"$ pitap show", "$ pitap stats", "$ pitap check", "prompt", "Say hello", "agent_settled", "pitap inspect "} {
+	pitap := s.path("bin/pitap")
+	o := s.run("", pitap, "demo")
+	for _, want := range []string{"$ pitap show", "$ pitap check", "$ pitap why", "$ pitap verdict", "→ prompt", "agent_settled",
+		"hazard framing/u2028", "Nothing was open.", ": ok: complete", pitap + " inspect "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}
 	}
-	if o.status != 0 || o.stderr != "" {
-		t.Errorf("status %d, stderr %s", o.status, o.stderr)
+	if o.status != 0 || o.stderr != "" || strings.Count(o.stdout, "\n") > 66 {
+		t.Errorf("status %d, stderr %s, %d lines", o.status, o.stderr, strings.Count(o.stdout, "\n"))
+	}
+	_, shown, _ := strings.Cut(o.stdout, "$ pitap show\n")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	for line := range strings.Lines(shown) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	_, path, _ := strings.Cut(o.stdout, pitap+" inspect ")
+	path, _, _ = strings.Cut(path, "\n")
+	if v := s.run("", pitap, "show", path); v.status != 0 || !strings.Contains(v.stdout, "agent_settled") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A report's name without an ending is a folder, whether it is there or not, and each replay has a file of its own in it.
+func TestReportFolder(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	for _, name := range []string{"a", "b/", "c/d/", "e/f"} {
+		for range 3 {
+			if o := s.with("PITAP_REPORT="+s.path(name)).run(talkIn, "pitap", "replay", s.path("f.jsonl")); o.status != 0 || o.stderr != "a warning\n" {
+				t.Fatalf("%s: %+v", name, o)
+			}
+		}
+		if v := s.run("", "pitap", "verdict", s.path(name)); v.status != 0 || strings.Count(v.stdout, ": ok: complete\n") != 3 {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if v := s.run("", "pitap", "verdict", s.path("nowhere")); v.status != 1 || !strings.Contains(v.stderr, "no replay was started") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestVerdictAllowsUnfinished(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture+strings.Replace(talkEnd, "%s", `"code":0`, 1))
+	s = s.with("PITAP_REPORT=" + s.path("r.json"))
+	_, question, _ := strings.Cut(talkIn, "\n")
+	o := s.run(question, "pitap", "replay", s.path("f.jsonl"))
+	if v := s.run("", "pitap", "verdict"); v.status != 1 || !strings.Contains(v.stdout, "FAILED: unfinished") || strings.Contains(v.stdout+o.stderr, "entry 0") {
+		t.Errorf("%+v %+v", v, o)
+	}
+	if v := s.run("", "pitap", "verdict", "--allow-unfinished"); v.status != 0 || strings.Contains(v.stdout, "FAILED") || !strings.Contains(v.stdout, "f.jsonl: ok, as it may be unfinished") {
+		t.Errorf("%+v", v)
+	}
+	s.run(`{"type":"prompt","message":"another"}`+"\n", "pitap", "replay", s.path("f.jsonl"))
+	if v := s.run("", "pitap", "verdict", "--allow-unfinished"); v.status != 1 || !strings.Contains(v.stdout, "FAILED") {
+		t.Errorf("a miss is allowed: %+v", v)
+	}
+}
+
+func TestReplayFlagsBehindTheCapture(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	for _, test := range []struct{ before, after, want string }{
+		{"", "--mode rpc --report x.json", "--report stands behind CAPTURE"},
+		{"", "--mode rpc --speed=max", "--speed stands behind CAPTURE"},
+		{"--quiet", "--report x.json", ""},
+		{"", "--mode rpc --no-session -- --report", ""},
+	} {
+		argv := append(append([]string{"pitap", "replay"}, strings.Fields(test.before)...), s.path("f.jsonl"))
+		o := s.run(talkIn, append(argv, strings.Fields(test.after)...)...)
+		if o.stdout != talkOut() || o.status != 0 || !strings.Contains(o.stderr, test.want) || test.want == "" && strings.Contains(o.stderr, "CAPTURE") {
+			t.Errorf("%+v: %+v", test, o)
+		}
+	}
+}
+
+// A replay that can't even begin leaves a report: a client may swallow what it says.
+func TestReportOfABrokenReplay(t *testing.T) {
+	s := newSandbox(t)
+	s.file("f.jsonl", talkFixture)
+	s.file("junk.jsonl", "no capture\n")
+	pi := s.linkPitap("shim/pi")
+	for i, env := range []string{"PITAP_FIXTURE=junk.jsonl", "PITAP_FIXTURE=nowhere.jsonl", "PITAP_FAULT=nothing", "PITAP_WAIT=soon", "PITAP_MAP=x"} {
+		report := s.path(strings.Repeat("r", i+1))
+		o := s.with("PITAP_FIXTURE="+s.path("f.jsonl"), "PITAP_REPORT="+report, strings.Replace(env, "FIXTURE=", "FIXTURE="+s.path("")+"/", 1)).run(talkIn, pi, "--mode", "rpc")
+		if v := s.run("", "pitap", "verdict", report); o.status == 0 || v.status != 1 || !strings.Contains(v.stdout, "FAILED: broken: ") || strings.Contains(v.stdout, "entry 0") {
+			t.Errorf("%s: %+v, %+v", env, o, v)
+		}
 	}
 }

@@ -128,8 +128,8 @@ func writeShim(dir, self string, s *shim) error {
 		return err
 	}
 	return errors.Join(
-		replace(file, func(path string) error { return os.WriteFile(path, s.encode(), 0o644) }),
-		replace(script, func(path string) error { return os.WriteFile(path, piScript, 0o755) }),
+		replace(file, func(path string) error { return writeNew(path, s.encode(), 0o644) }),
+		replace(script, func(path string) error { return writeNew(path, piScript, 0o755) }),
 		replace(pi, func(path string) error { return link(self, path) }),
 	)
 }
@@ -184,7 +184,7 @@ func (t *tool) sayShim(dir string, s *shim) {
 	if s.replay != "" {
 		what = "stands for pi, and replays\n" + s.replay
 	}
-	fmt.Fprintf(t.stdout, `%s %s
+	fmt.Fprintf(t.out(), `%s %s
 
 Put it where your client has pi:
   pi-acp                    PI_ACP_PI_COMMAND=%s

@@ -44,6 +44,7 @@ func runShow(t *tool, args []string) error {
 	f.BoolVar(&s.pretty, "pretty", false, "write the bodies of the records, indented")
 	f.BoolVarP(&s.follow, "follow", "f", false, "go on while the capture is recorded")
 	f.BoolVar(&s.runs, "runs", false, "write the tree of runs, turns, messages and tools instead")
+	t.dirFlag(f)
 	s.color = colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -71,7 +72,7 @@ func runShow(t *tool, args []string) error {
 // showRuns writes the tree of runs.
 func (t *tool) showRuns(f *pflag.FlagSet, out *output) (err error) {
 	f.Visit(func(flag *pflag.Flag) {
-		if flag.Name != "runs" && flag.Name != "color" {
+		if flag.Name != "runs" && flag.Name != "color" && flag.Name != "dir" {
 			err = usageError("show: --runs and --%s exclude each other: --runs writes all runs, and no records", flag.Name)
 		}
 	})

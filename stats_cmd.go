@@ -7,6 +7,7 @@ import (
 func runStats(t *tool, args []string) error {
 	f := t.flags("stats")
 	asJSON := f.Bool("json", false, "write one JSON object; times in nanoseconds")
+	t.dirFlag(f)
 	color := colorFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
@@ -23,9 +24,9 @@ func runStats(t *tool, args []string) error {
 	if *asJSON {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
-		err = e.Encode(s.Stats())
+		err = e.Encode(s.Stats(now(c, s)))
 	} else {
-		err = s.Stats().WriteText(out, out.palette, out.width)
+		err = s.Stats(now(c, s)).WriteText(out, out.palette, out.width)
 	}
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type sweep struct {
 
 // listFaults says what faults there are and what they catch.
 func (t *tool) listFaults() error {
-	w := tabwriter.NewWriter(t.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.out(), 0, 0, 2, ' ', 0)
 	for _, k := range replay.Faults() {
 		name := k.Name
 		if k.Arg != "" {
@@ -102,7 +102,7 @@ func (t *tool) sweep(s *sweep) error {
 		}
 		faults = append(faults, name)
 	}
-	bad := 0
+	var bad []string
 	for _, fault := range faults {
 		begin := time.Now()
 		result, output, err := t.underFault(s, dir, fault)
@@ -115,9 +115,9 @@ func (t *tool) sweep(s *sweep) error {
 		case fault == "" && result != passed:
 			return fmt.Errorf("the test %s without any fault:\n%s", result, output)
 		case result == failed && fatal[name]:
-			note = "it may: the agent is gone"
+			note = "it may fail here, but must end"
 		case result != passed:
-			bad++
+			bad = append(bad, name)
 			for _, k := range replay.Faults() {
 				if k.Name == name {
 					note = k.Catches
@@ -127,13 +127,13 @@ func (t *tool) sweep(s *sweep) error {
 		if fault == "" {
 			fault = "no fault"
 		}
-		fmt.Fprintf(t.stdout, "%-12s %-7s %6.1fs  %s\n", fault, result, time.Since(begin).Seconds(), note)
+		fmt.Fprintf(t.out(), "%-12s %-7s %6.1fs  %s\n", fault, result, time.Since(begin).Seconds(), note)
 		if s.verbose && output != "" {
-			fmt.Fprintf(t.stdout, "%s\n", output)
+			fmt.Fprintf(t.out(), "%s\n", output)
 		}
 	}
-	if bad > 0 {
-		return statusError{statusNo, fmt.Errorf("%d of %d faults break the client", bad, len(faults)-1)}
+	if len(bad) > 0 {
+		return statusError{statusNo, fmt.Errorf("%d of %d faults break the client; pitap sweep -v --only %s shows how", len(bad), len(faults)-1, strings.Join(bad, ","))}
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, e
 	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay):
 		return failed, output, nil
 	case err != nil:
-		return "", "", err
+		return "", "", fmt.Errorf("sweep: the test can't be run: %w", err)
 	}
 	found, err := filepath.Glob(filepath.Join(reports, "*.json"))
 	if err == nil && len(found) == 0 {

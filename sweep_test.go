@@ -29,7 +29,7 @@ var sweepClients = []struct{ language, reader, caught, passes string }{
 	{"python3", "limit", "big", "split split-char join pause-lf crlf u2028 junk stray utf8 fast stderr no-term"},
 }
 
-const passable = "split split-char join pause-lf crlf u2028 big cut junk stray utf8 reorder withhold fast stderr no-term stall"
+const passable = "split split-char recorded join pause-lf crlf u2028 big cut junk stray utf8 reorder withhold fast stderr no-term stall"
 
 // TestSweep runs each client once under each fault.
 func TestSweep(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSweep(t *testing.T) {
 			run := func(caught, passes string) {
 				t.Helper()
 				only := strings.Join(strings.Fields(caught+" "+passes), ",")
-				argv := []string{"pitap", "sweep", "--timeout", "15s", "--only", only, filepath.Join(dir, "session.jsonl"), "--"}
+				argv := []string{"pitap", "sweep", "--timeout", "60s", "--only", only, filepath.Join(dir, "session.jsonl"), "--"}
 				checkSweep(t, s.run("", append(argv, client...)...), caught, passes)
 			}
 			if test.caught != "" {

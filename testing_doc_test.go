@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -96,6 +97,11 @@ func TestTestingNode(t *testing.T) {
 	if err := os.Symlink(filepath.Join(filepath.Dir(pi.Node), ".."), s.path("work/node_modules")); err != nil {
 		t.Fatal(err)
 	}
+	for _, v := range pi.Env { // node reads a large library: twice as fast when it was compiled before
+		if strings.HasPrefix(v, "NODE_COMPILE_CACHE=") {
+			s = s.with(v)
+		}
+	}
 	passesAndFails(t, s.with("PATH="+s.path("bin")+":"+filepath.Dir(pi.Node)+":/usr/bin:/bin"), pi.Node, "--test", "hello.test.mjs")
 }
 
@@ -104,4 +110,21 @@ func TestTestingEmacs(t *testing.T) {
 	s := newTested(t)
 	s.file("work/hello-test.el", testingBlock(t, "elisp", "ert-deftest"))
 	passesAndFails(t, s, emacs, "--batch", "-l", "hello-test.el", "-f", "ert-run-tests-batch-and-exit")
+}
+
+// What the page shows of a verdict is what pitap says.
+func TestTestingVerdict(t *testing.T) {
+	text, err := os.ReadFile("docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(text), "another prompt:\n\n    ")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	s := newTested(t).with("PITAP_REPORT=r.json", "PITAP_QUIET=1")
+	o := s.run("", "sh", "-c", `(echo '{"id":"2","type":"prompt","message":"Say hallo"}'; while ! grep -q "gave up" r.json 2>/dev/null; do sleep 0.1; done) | shim/pi --mode rpc`)
+	v := s.run("", "pitap", "verdict", "r.json")
+	v.stdout = regexp.MustCompile(`waited [0-9.]+s`).ReplaceAllString(v.stdout, "waited 4s") // or a little more
+	if want := strings.ReplaceAll(shown, "\n    ", "\n") + "\n"; v.stdout != want {
+		t.Errorf("%+v; got\n%swant\n%s", o, v.stdout, want)
+	}
 }

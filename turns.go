@@ -29,6 +29,10 @@ func (t *tool) turn(dir, group string) (int, error) {
 	if err := os.MkdirAll(all, 0o700); err != nil {
 		return 0, fmt.Errorf("count turns: %w", err)
 	}
+	// The folder for temporary files is everybody's: what lies there under this name may be a trap.
+	if info, err := os.Lstat(all); err != nil || !info.IsDir() || !ownFile(info) {
+		return 0, fmt.Errorf("count turns: %s is not a folder of this user's", all)
+	}
 	switch err := os.Mkdir(turns, 0o700); {
 	case err == nil:
 		forgetTurns(all, time.Now())
@@ -55,7 +59,7 @@ func forgetTurns(all string, now time.Time) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !e.IsDir() {
+		if err != nil || !e.IsDir() || len(strings.Split(e.Name(), "_")) != 4 {
 			continue
 		}
 		if now.Sub(info.ModTime()) > maxTurns || hasEnded(e.Name()) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,14 +41,11 @@ func runVerdict(t *tool, args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		bad := r.Failed()
-		if unfinished && r.Outcome == replay.Unfinished && len(r.Misses) == 0 {
-			bad = false
-		}
+		text, bad := r.Verdict(unfinished)
 		if bad {
 			failed++
 		}
-		fmt.Fprintf(t.stdout, "%s: %s", filepath.Base(r.Capture), r)
+		fmt.Fprintf(t.out(), "%s: %s", filepath.Base(r.Capture), text)
 	}
 	switch {
 	case len(files) == 0:
@@ -62,6 +61,9 @@ func reports(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("no report %s: no replay was started with it as PITAP_REPORT", name)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 
 func runWhy(t *tool, args []string) error {
 	f := t.flags("why")
+	t.dirFlag(f)
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func runWhy(t *tool, args []string) error {
 	if text.IsTerminal(t.stdout) {
 		width = text.TerminalWidth(t.stdout)
 	}
-	_, err = fmt.Fprintln(t.stdout, text.Wrap(visible(s.Why(now(c, s))), width))
+	_, err = fmt.Fprintln(t.out(), text.Wrap(visible(s.Why(now(c, s))), width))
 	return err
 }
 

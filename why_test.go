@@ -83,7 +83,7 @@ func TestWhyNever(t *testing.T) {
 	w.why(t, "live", `^The extension's command /never \(entry \d+\) has not ended, for [\d.]+(ms|s)\. The prompt is answered only when the command has\.`)
 	w.CloseStdin()
 	w.Wait(0)
-	w.why(t, "afterwards", `^The agent exited with 0, .* after the client had closed its input \(entry \d+\)\. Open was then: the extension's command /never \(entry \d+\) has not ended, for `)
+	w.why(t, "afterwards", `^The agent exited with 0, .* after the client had closed its input \(entry \d+\)\. Open was then: the extension's command /never \(entry \d+\) had not ended, for `)
 	w.check(t, "end/eof")
 }
 
@@ -95,7 +95,7 @@ func TestWhySilentModel(t *testing.T) {
 	w.why(t, "live", `^The model was asked, and has sent nothing, for [\d.]+(ms|s)\. Behind that, the run of the prompt of entry \d+ goes on, for `)
 	w.Signal(syscall.SIGTERM)
 	w.Wait(143)
-	w.why(t, "afterwards", `^The agent exited with 143, .* after it was sent SIGTERM \(entry \d+\)\. Open was then: the model was asked, and has sent nothing, for `)
+	w.why(t, "afterwards", `^The agent exited with 143, .* after it was sent SIGTERM \(entry \d+\)\. Open was then: the model had been asked, and had sent nothing, for `)
 	w.check(t, "end/killed")
 }
 
@@ -115,7 +115,7 @@ func TestWhyDialog(t *testing.T) {
 	w.why(t, "live", `^An extension asks the client something \(confirm "Delete it\?" \(entry \d+\)\) and has no answer, for .*\. The extension waits until the client answers it\. Behind that, the extension's command /ask \(entry \d+\) has not ended`)
 	w.CloseStdin()
 	w.Wait(0)
-	w.why(t, "afterwards", `Open was then: an extension asks the client something \(confirm "Delete it\?" \(entry \d+\)\) and has no answer`)
+	w.why(t, "afterwards", `Open was then: an extension had asked the client something \(confirm "Delete it\?" \(entry \d+\)\) and had no answer`)
 }
 
 func TestWhyDialogOfTool(t *testing.T) {
@@ -138,7 +138,7 @@ func TestWhyStalledReader(t *testing.T) {
 	}
 	w.Wait(143)
 	w.ResumeReading()
-	w.why(t, "afterwards", `^The agent exited with 143, .* after it was sent SIGTERM .*[Tt]he client (does not|had not) read`)
+	w.why(t, "afterwards", `^The agent exited with 143, .* after it was sent SIGTERM .*[Tt]he client (did not|had not) read`)
 }
 
 func TestWhyStoppedAgent(t *testing.T) {
@@ -152,7 +152,7 @@ func TestWhyStoppedAgent(t *testing.T) {
 	w.why(t, "live", `^The command get_state \(entry \d+\) has no response, for `)
 	syscall.Kill(pid, syscall.SIGKILL)
 	w.Wait(-9)
-	w.why(t, "afterwards", `^The agent died of SIGKILL, .*: a signal that did not come through pitap\. Open was then: the command get_state \(entry \d+\) has no response, for `)
+	w.why(t, "afterwards", `^The agent died of SIGKILL, .*: a signal that did not come through pitap\. Open was then: the command get_state \(entry \d+\) had no response, for `)
 	w.check(t, "end/killed")
 }
 
@@ -176,7 +176,7 @@ func TestWhyWithoutPi(t *testing.T) {
 	w.why(t, "live", `^The prompt of entry 1 has no response, for .*\. The agent has neither accepted nor refused it\..* the agent has sent nothing\.`)
 	s.CloseStdin()
 	s.Wait(3)
-	w.why(t, "afterwards", `^The agent exited with 3, .* after the client had closed its input .*Open was then: the prompt of entry 1 has no response`)
+	w.why(t, "afterwards", `^The agent exited with 3, .* after the client had closed its input .*Open was then: the prompt of entry 1 had no response`)
 
 	f = behind(t)
 	w = &wedge{f.exec(filepath.Join(t.TempDir(), "nothing")), f}
@@ -190,7 +190,7 @@ func TestWhyWithoutPi(t *testing.T) {
 	eventually(t, "the record to be in the capture", func() bool { return len(readNow(t, f.onlyCapture()).entries) > 0 })
 	w.Send("{}")
 	w.Wait(-9)
-	w.why(t, "cut", `^The recording stops here without the agent's exit: .* Then: the command abort \(entry 1\) has no response, for `)
+	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry 1\) had no response, for [\d.]+[µm]?s at least\. .* What came after that is not known: pitap was killed, `)
 }
 
 // TestWhyLiveIdle is a session in which nothing is wrong.

@@ -18,10 +18,11 @@ type Condition string
 
 const (
 	CondWhole   Condition = "whole"         // it has its end
+	CondFixture Condition = "fixture"       // made by pitap cut for tests: it needs no end
 	CondLive    Condition = "live"          // it is being recorded
 	CondCut     Condition = "cut"           // the recorder was killed, or the file was cut
 	CondEmpty   Condition = "empty"         // not even its header was written
-	CondDamaged Condition = "damaged"       // its last frame can't be read
+	CondDamaged Condition = "damaged"       // its first frame, with the header, or its last can't be read
 	CondNewer   Condition = "newer format"  // written by a newer pitap
 	CondAlien   Condition = "not a capture" // another file
 	CondFailed  Condition = "unreadable"    // the file can't be read
@@ -42,7 +43,8 @@ type Listed struct {
 	Label     string    `json:"label,omitempty"`
 	Entries   int64     `json:"entries,omitempty"`
 	Size      int64     `json:"size"` // of the file in bytes
-	// Findings counts the rules that flagged a record while it was recorded, by severity; nil when that is not known.
+	// Findings counts the framing rules that flagged a record while it was recorded, by severity; nil when that is not
+	// known. What pitap check finds besides is not in it.
 	Findings map[string]int   `json:"findings,omitempty"`
 	Flagged  map[string]int64 `json:"flagged,omitempty"` // records by rule
 	Lost     int64            `json:"lost,omitempty"`    // bytes that could not be recorded
@@ -142,19 +144,26 @@ func (l *Listed) look(g *record.Glancer) {
 	l.Agent = strings.TrimSuffix(AgentName(h), " "+h.Agent.Version)
 	l.Folder = tilde(h.Cwd, h.Home)
 	switch {
-	case v.Ended:
+	case v.Ended && h.Cut != "" && !v.Damaged:
+		l.Condition = CondFixture
+	case v.Ended && !v.Damaged:
 		l.Condition = CondWhole
 	case v.Live:
 		l.Condition = CondLive
 	case v.Damaged:
 		l.Condition = CondDamaged
+	case h.Cut != "" && !v.Torn:
+		l.Condition = CondFixture
 	default:
 		l.Condition = CondCut
 	}
 	if e := v.Last; e != nil {
 		l.Entries, l.Duration = e.N, float64(e.T)/1e9
 		if strings.HasSuffix(l.Path, record.Plain) && v.Size <= maxCounted {
-			l.Entries = count(l.Path)
+			n, torn := count(l.Path)
+			if l.Entries = n; torn && l.Condition == CondFixture {
+				l.Condition = CondCut
+			}
 		}
 		if e.Note != nil && e.Note.Totals != nil {
 			l.totals(e.Note.Totals)
@@ -165,16 +174,16 @@ func (l *Listed) look(g *record.Glancer) {
 // maxCounted is the size of captures that are read to count their entries, in bytes: in fixtures these need no numbers.
 const maxCounted = 1 << 20
 
-func count(path string) (n int64) {
+func count(path string) (n int64, torn bool) {
 	c, err := record.Open(path)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	defer c.Close()
 	for c.Next() {
 		n = c.Entry().N
 	}
-	return n
+	return n, c.Torn()
 }
 
 func (l *Listed) totals(t *record.Totals) {

@@ -301,7 +301,7 @@ func TestLastCells(t *testing.T) {
 		{"/home/ada/project", 40, "/home/ada/project"}, {"/home/ada/project", 8, "…project"}, {"/日本語/漢字", 5, "…漢字"}, {"/日本語/漢字", 4, "…字"},
 		{"\x1b[2J/x", 40, "␛[2J/x"}, {strings.Repeat("\u200b", 100_000), 10, "…"}, {"abc", 0, "…"},
 	} {
-		got := LastCells(c.s, c.cells)
+		got := lastCells(c.s, c.cells)
 		if c.want != "…" && got != c.want || text.Width(got) > max(1, c.cells) {
 			t.Errorf("the last %d cells of %.20q are %q, want %q", c.cells, c.s, got, c.want)
 		}

@@ -29,7 +29,7 @@ type Seen struct {
 	Flags       record.Flags // what is remarkable about the record's framing, as far as it alone shows that
 
 	head   rpc.Head
-	asked  string // what a UI response answers: "select"
+	asked  string // what a UI response answers: "select"; of an agent_settled lostRun
 	result scan.Result
 }
 
@@ -38,6 +38,7 @@ type Seen struct {
 type Summarizer struct {
 	waiting map[string][]waiting
 	count   int
+	ended   bool // the run that goes on has ended, and not settled
 	seen    Seen
 	spans   scan.Spans
 }
@@ -47,6 +48,9 @@ type waiting struct {
 	t    int64
 	what string
 }
+
+// lostRun is what an agent_settled is about that comes while a run goes on.
+const lostRun = "lost"
 
 // maxWaiting bounds what a Summarizer remembers: a client that is never answered fills no memory.
 const maxWaiting = 1 << 16
@@ -173,8 +177,14 @@ func (s *Summarizer) pair(r *Row, v *Seen) {
 		if len(s.waiting["run"]) == 0 { // a retry begins the agent again, the run goes on
 			s.push("run", r.T, "")
 		}
-	case h.Type == "agent_settled":
+		s.ended = false
+	case h.Type == "agent_end":
+		s.ended = true
+	case h.Type == "agent_settled" && (s.ended || len(s.waiting["run"]) == 0): // else it is that of a prompt that was lost
 		s.pop("run", r.T, v)
+		s.ended = false
+	case h.Type == "agent_settled":
+		v.asked = lostRun
 	case strings.HasSuffix(h.Type, "compaction_start"):
 		s.push("compaction", r.T, "")
 	case strings.HasSuffix(h.Type, "compaction_end"):

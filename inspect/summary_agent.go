@@ -70,7 +70,12 @@ func settled(l *line, r *Row, v *Seen) Tone {
 		l.add("aborted")
 		tone = Bad
 	}
-	if v.Took >= 0 {
+	switch {
+	case v.asked == lostRun:
+		l.sep(", ")
+		l.add("while a run goes on: a prompt was lost")
+		tone = Bad
+	case v.Took >= 0:
 		l.sep(", ")
 		l.add("the run took ", text.Duration(v.Took))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -70,22 +71,17 @@ func (s *session) detach(state *record.State) error {
 	}
 	defer memory.Close()
 	fds[handState] = int(memory.Fd())
-	files := make([]*os.File, len(fds))
+	files := make([]uintptr, len(fds))
 	for i, fd := range fds {
-		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 10)
-		if err != nil {
-			return err
-		}
-		files[i] = os.NewFile(uintptr(dup), "")
-		defer files[i].Close()
+		files[i] = uintptr(fd)
 	}
-	// Not under this process's name: the copy is nobody's agent, whatever the file is called.
+	// Not under this process's name: the copy is nobody's agent, whatever the file is called. Nobody waits for it, and
+	// it is given descriptors, not files, which would take more of them.
 	argv := append([]string{"pitap"}, s.cfg.Copy[1:]...)
-	p, err := os.StartProcess(s.cfg.Copy[0], argv, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()})
-	if err != nil {
+	if _, err := syscall.ForkExec(s.cfg.Copy[0], argv, &syscall.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: detachedAttr()}); err != nil {
 		return fmt.Errorf("start a copy that delivers the rest: %w", err)
 	}
-	return p.Release()
+	return nil
 }
 
 // stateFile writes the state to a file without a name.

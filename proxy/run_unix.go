@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -221,10 +222,39 @@ func (s *session) end() {
 	if !open && state == nil {
 		return
 	}
-	if err := s.detach(state); err != nil {
-		s.cfg.warn(err)
-		s.wait()
+	err := s.detach(state)
+	if err == nil {
+		return
 	}
+	s.cfg.warn(fmt.Errorf("%w; this process stays until all is delivered", err))
+	s.goOn(state)
+	s.wait()
+	if s.cfg.Recorder != nil {
+		if _, err := s.cfg.Recorder.Finish(finishingHere); err != nil {
+			s.cfg.warn(err)
+		}
+	}
+}
+
+// goOn makes a recorder that goes on where the last one stopped.
+func (s *session) goOn(state *record.State) {
+	last := s.cfg.Recorder
+	s.cfg.Recorder = nil
+	if state == nil || s.cfg.Capture == nil {
+		return
+	}
+	capture := s.cfg.Capture()
+	if capture == nil {
+		return
+	}
+	s.cfg.Recorder = record.NewRecorder(record.Config{
+		Open:   func() (record.File, *record.Header, error) { return capture, nil, nil },
+		Clock:  last.Now,
+		Wall:   time.Now,
+		Warn:   s.cfg.Warn,
+		Sync:   s.cfg.Sync,
+		Resume: state,
+	})
 }
 
 // endRecording ends the capture. It returns the state with which a copy goes on if that takes too long, or if there is

@@ -255,6 +255,35 @@ func TestNoCopy(t *testing.T) {
 	}
 }
 
+// A copy that can't be started, as where no file can be opened any more: Run says so, waits, and ends the capture.
+func TestCopyFails(t *testing.T) {
+	t.Parallel()
+	goOn := t.TempDir() + "/go"
+	s := newSession(t, func(f record.File) record.File { return f },
+		zoo.Child(zoo.Await(goOn), zoo.Flood(500, 1000), zoo.Err("late\n")), zoo.Out("{}\n"), zoo.Exit(7))
+	s.cfg.Copy = []string{"/no/such/program"}
+	s.start()
+	s.until(3)
+	for deadline := time.Now().Add(30 * time.Second); len(s.warned()) == 0 && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
+	if err := touch(goOn); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(60 * time.Second)
+	s.readers.Wait()
+	if w := s.warned(); len(w) != 1 || !strings.Contains(w[0].Error(), "this process stays") {
+		t.Errorf("warnings: %v", w)
+	}
+	if s.result.Code != 7 || len(s.bytes(0)) != 500_003 || string(s.bytes(1)) != "late\n" {
+		t.Errorf("Run gives %+v, %d bytes on stdout, stderr %q", s.result, len(s.bytes(0)), s.bytes(1))
+	}
+	c := s.readCapture()
+	if c.condition != "" || c.bytes[record.Agent] != 500_003 || c.bytes[record.Stderr] != 5 || c.notes["gap"] > 0 {
+		t.Errorf("capture: %q, %v, notes %v", c.condition, c.bytes, c.notes)
+	}
+}
+
 // An agent that can't be started: the status says why, and Started is told.
 func TestStartFails(t *testing.T) {
 	t.Parallel()

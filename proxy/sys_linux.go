@@ -33,8 +33,10 @@ func dup2(from, to int) error { return unix.Dup3(from, to, 0) }
 
 func pipe() (r, w int, err error) {
 	var p [2]int
-	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
-	return p[0], p[1], err
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return -1, -1, os.NewSyscallError("pipe", err)
+	}
+	return p[0], p[1], nil
 }
 
 // memoryFile makes a file without a name.

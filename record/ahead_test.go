@@ -7,9 +7,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"pitap/record/scan"
 )
@@ -28,8 +31,16 @@ func described(e *Entry, unit int64) string {
 		b, _ := json.Marshal(e.Note)
 		note = string(b)
 	}
-	return fmt.Sprintf("%d %d %v %d %d %q %q %v %v %v %v %v %s %q %d | %+v %v %v | %v %q", e.N, e.T, e.From, e.Off, e.Form, e.Body, e.EOL, e.Part, e.Last, e.Supersedes, e.Cuts, e.Flags, note, e.Line, unit,
-		res, spans.List, spans.More, id > 0, text)
+	return fmt.Sprintf("%d %d %v %d %d %s %q %v %v %v %v %v %s %s %d | %+v %v %v | %v %s", e.N, e.T, e.From, e.Off, e.Form, brief(e.Body), e.EOL, e.Part, e.Last, e.Supersedes, e.Cuts, e.Flags, note, brief(e.Line), unit,
+		res, spans.List, spans.More, id > 0, brief(text))
+}
+
+// brief is bytes in quotes, of many a checksum.
+func brief(b []byte) string {
+	if len(b) > 1000 {
+		return fmt.Sprintf("%d bytes with the sum %x", len(b), xxhash.Sum64(b))
+	}
+	return strconv.Quote(string(b))
 }
 
 // checkAhead compares reading ahead with reading.
@@ -63,18 +74,23 @@ func checkAhead(data []byte) error {
 }
 
 func TestAhead(t *testing.T) {
+	t.Parallel()
 	s := makeSample(t)
-	for n := 0; n <= len(s.data); n += 11 {
+	step := 11
+	if racing {
+		step = 31
+	}
+	for n := 0; n <= len(s.data); n += step {
 		if err := checkAhead(s.data[:n]); err != nil {
 			t.Fatalf("first %d bytes: %v", n, err)
 		}
 	}
-	for n := 0; n <= len(s.content); n += 23 {
+	for n := 0; n <= len(s.content); n += 2*step + 1 {
 		if err := checkAhead(s.content[:n]); err != nil {
 			t.Fatalf("first %d bytes, not compressed: %v", n, err)
 		}
 	}
-	for at := 0; at < len(s.data); at += 11 {
+	for at := 0; at < len(s.data); at += step {
 		data := bytes.Clone(s.data)
 		data[at] ^= 0x55
 		if err := checkAhead(data); err != nil {
@@ -85,6 +101,7 @@ func TestAhead(t *testing.T) {
 
 // Captures of more than a batch and a frame, whose lines other programs may have cut anywhere.
 func TestAheadLong(t *testing.T) {
+	t.Parallel()
 	content := bigContent(6 << 20)
 	var small bytes.Buffer
 	small.WriteString("{\"pitap\":1}\n")

@@ -14,6 +14,7 @@ type Capture struct {
 	file *os.File
 
 	spare, last []byte // of Last
+	lastUnit    int64  // of the entry that it found
 }
 
 // Open opens a capture for reading.
@@ -101,12 +102,16 @@ func (c *Capture) Follow(stop <-chan struct{}) {
 // Condition says in words how a capture ends: "" when it is whole. To be asked when all entries were read.
 func (c *Capture) Condition() string {
 	switch {
-	case c.Ended(), c.header != nil && c.header.Cut != "": // a fixture needs no end note
+	case c.Ended(), c.header != nil && c.header.Cut != "" && !c.Torn(): // a fixture needs no end note
 		return ""
 	case c.Live():
 		return "live: still being recorded"
 	case c.Torn():
-		return "cut: the file stops inside a frame"
+		cond := "cut: the file stops inside a frame"
+		if n := c.Unchecked(); n > 0 {
+			cond += fmt.Sprintf(", and no checksum covers the last %d entries", n)
+		}
+		return cond
 	}
 	return "cut: there is no end note"
 }
@@ -118,6 +123,7 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 	if rows, err := ReadIndex(c.file, size); err == nil && len(rows) > 0 {
 		r, ok := c.lastEntry(rows[len(rows)-1].Off, size)
 		if ok && len(r.damage) == 0 { // the index has told the truth
+			c.lastUnit = r.unit
 			return &r.entry, true
 		}
 	}
@@ -127,6 +133,7 @@ func (c *Capture) Last() (e *Entry, ok bool) {
 		c.torn = c.torn || r.torn
 		c.damage = append(c.damage, r.damage...)
 		if ok {
+			c.lastUnit = r.unit
 			return &r.entry, true
 		}
 		size = starts[i]
@@ -179,11 +186,16 @@ func (c *Capture) lastEntry(from, size int64) (r *Reader, ok bool) {
 		return r, true
 	}
 	// The last line is no entry, or has no number: count.
+	again := func() {
+		if start(); from == 0 {
+			r.header = nil // it is no entry
+		}
+	}
 	n := 0
-	for start(); r.Next(); {
+	for again(); r.Next(); {
 		n++
 	}
-	start()
+	again()
 	for range n {
 		ok = r.Next()
 	}

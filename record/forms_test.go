@@ -234,6 +234,7 @@ func TestNewerVersionSaysWhatToDo(t *testing.T) {
 
 // TestLongLines reads lines of 24 MiB, which others may write, and passes over longer ones.
 func TestLongLines(t *testing.T) {
+	t.Parallel()
 	line := func(n, size int) []byte {
 		return fmt.Appendf(nil, `{"n":%d,"from":"agent","off":0,"msg":"%s"}`+"\n", n, strings.Repeat("x", size))
 	}
@@ -281,7 +282,7 @@ func TestBombs(t *testing.T) {
 	last := compressed([]byte("\n" + `{"from":"agent","msg":{}}` + "\n"))
 	claim := bytes.Clone(compressed([]byte(`{"n":1,"from":"agent","msg":{}}` + "\n")))
 	claim = append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xc4, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00}, claim[6:]...)
-	row := `{"n":1,"note":"gap","lost":{` + strings.TrimSuffix(strings.Repeat(`"agent":1,`, 3<<20), ",") + "}}\n"
+	row := `{"n":1,"note":"gap","lost":{` + strings.TrimSuffix(strings.Repeat(`"agent":1,`, scaled(3<<20)), ",") + "}}\n"
 	for _, test := range []struct {
 		name   string
 		data   []byte
@@ -289,13 +290,13 @@ func TestBombs(t *testing.T) {
 	}{
 		{"zeros", runs(0, size), true},
 		{"line feeds", runs('\n', size), false},
-		{"brackets in lines", bytes.Repeat(append(compressed([]byte(`{"n":1,"from":"agent","msg":`)), runs('[', 30<<20)...), scaled(20)), true},
+		{"brackets in lines", bytes.Repeat(append(compressed([]byte(`{"n":1,"from":"agent","msg":`)), runs('[', scaled(30<<20))...), scaled(20)), true},
 		{"empty frames", bytes.Repeat(emptyFrame, 1<<20/len(emptyFrame)), false},
 		{"frame that claims a TiB", claim, true},
-		{"one line of lists", streamed(t, []byte(`{"from":"agent","supersedes":[`+strings.Repeat("1,", 15<<20)+"1],"+`"msg":{}}`+"\n")), false},
-		{"one line of cuts", streamed(t, []byte(`{"from":"agent","cuts":[`+strings.Repeat("[1,1],", 5<<20)+"[1,1]],"+`"msg":{}}`+"\n")), false},
-		{"one line of flags", streamed(t, []byte(`{"from":"agent","flags":[`+strings.Repeat(`"",`, 10<<20)+`""],"msg":{}}`+"\n")), false},
-		{"one line of msg", streamed(t, []byte(`{"from":"agent"`+strings.Repeat(`,"msg":1`, 3<<20)+"}\n")), false},
+		{"one line of lists", streamed(t, []byte(`{"from":"agent","supersedes":[`+strings.Repeat("1,", scaled(15<<20))+"1],"+`"msg":{}}`+"\n")), false},
+		{"one line of cuts", streamed(t, []byte(`{"from":"agent","cuts":[`+strings.Repeat("[1,1],", scaled(5<<20))+"[1,1]],"+`"msg":{}}`+"\n")), false},
+		{"one line of flags", streamed(t, []byte(`{"from":"agent","flags":[`+strings.Repeat(`"",`, scaled(10<<20))+`""],"msg":{}}`+"\n")), false},
+		{"one line of msg", streamed(t, []byte(`{"from":"agent"`+strings.Repeat(`,"msg":1`, scaled(3<<20))+"}\n")), false},
 		{"one note of figures", streamed(t, []byte(row)), true},
 		{"lines that are no entries", streamed(t, bytes.Repeat([]byte("x\n"), scaled(2<<20))), true},
 	} {

@@ -111,6 +111,11 @@ func (w *frameWriter) put() error {
 	if len(w.out) == 0 {
 		return nil
 	}
+	if size, known := w.length(); known && size < w.pos {
+		return fmt.Errorf("%w to %d of %d bytes", errShort, size, w.pos)
+	} else if known && size > w.pos {
+		w.file.Truncate(w.pos) // nothing of ours stands there
+	}
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
 		return err
 	}
@@ -126,6 +131,20 @@ func (w *frameWriter) put() error {
 		w.out = nil
 	}
 	return nil
+}
+
+// errShort is wrapped by the error about a file that somebody has made shorter than it was written: written on, it would
+// have a hole.
+var errShort = errors.New("capture was cut by another program")
+
+// length is the size of the file, where it can be asked.
+func (w *frameWriter) length() (size int64, known bool) {
+	f, ok := w.file.(io.Seeker) // where the file stands matters to nobody: it is written by offset
+	if !ok {
+		return 0, false
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	return size, err == nil
 }
 
 // repair cuts the file back to its last flush and closes the frame that is open there. What was written since is gone.

@@ -18,8 +18,8 @@ const (
 
 // frameContent gives the content of a sequence of zstd frames. Content of a whole frame is given when its checksum was
 // found right; a frame of more than 32 MiB, which only other programs write, is given piece by piece, and found wrong
-// only at its end. An open frame is given up to its last whole block, and read again from its beginning when it has
-// grown: it holds about 2 MiB.
+// only at its end. Of one that can't be decoded to its end it gives what comes before that. An open frame is given up to
+// its last whole block, and read again from its beginning when it has grown: it holds about 2 MiB.
 type frameContent struct {
 	src     io.ReaderAt
 	dec     *zstd.Decoder
@@ -36,9 +36,11 @@ type frameContent struct {
 	content int64                       // bytes of its content
 
 	// A frame that is read piece by piece:
-	big  bool // there is one
-	open span // it
-	skip int64
+	big   bool // there is one
+	open  span // it
+	skip  int64
+	wrong error // what is known to be wrong with it: it is damaged where it ends
+	stop  error // that ended it, when its last bytes were given
 }
 
 func newFrameContent(src io.ReaderAt) (*frameContent, error) {
@@ -53,7 +55,7 @@ func (c *frameContent) torn(limit int64) bool { return c.pos < limit }
 
 func (c *frameContent) seek(off int64) {
 	c.dec.Reset(nil)
-	c.pos, c.given, c.seen, c.big = off, 0, 0, false
+	c.pos, c.given, c.seen, c.big, c.wrong, c.stop = off, 0, 0, false, nil, nil
 }
 
 func (c *frameContent) next(buf []byte, limit int64) ([]byte, error) {
@@ -67,6 +69,8 @@ func (c *frameContent) next(buf []byte, limit int64) ([]byte, error) {
 	for c.pos < limit {
 		f, err := walk(c.src, c.pos, limit)
 		switch {
+		case err != nil && f.end > f.start && errors.Is(err, errFrame):
+			return c.broken(buf, f, err, limit)
 		case err != nil:
 			return buf, c.damaged(err, limit)
 		case f.skippable && f.whole:
@@ -76,8 +80,13 @@ func (c *frameContent) next(buf []byte, limit int64) ([]byte, error) {
 			return buf, io.EOF
 		}
 		if !f.whole {
-			if err := c.endless(limit); err != nil {
+			next, err := findFrame(c.src, c.pos+1, limit)
+			switch {
+			case err != nil:
 				return buf, err
+			case next < limit: // none follows an open frame, so the length of a block is wrong
+				f.end = min(f.end, next)
+				return c.broken(buf, f, fmt.Errorf("the frame does not end before the next one, at byte %d", next), limit)
 			}
 			if f.end == f.start || c.seen == f.end {
 				return buf, io.EOF
@@ -88,14 +97,12 @@ func (c *frameContent) next(buf []byte, limit int64) ([]byte, error) {
 	return buf, io.EOF
 }
 
-// endless looks whether other frames follow one that goes on past the end of the file. None follows an open frame, so
-// the length of a block is wrong in it.
-func (c *frameContent) endless(limit int64) error {
-	next, err := findFrame(c.src, c.pos+1, limit)
-	if err != nil || next == limit {
-		return err
-	}
-	return c.damaged(fmt.Errorf("the frame does not end before the next one, at byte %d", next), limit)
+// broken begins to give a frame of which cause is known to be wrong: what comes before that is read, and no checksum
+// tells whether it is right.
+func (c *frameContent) broken(buf []byte, f span, cause error, limit int64) ([]byte, error) {
+	f.whole = false
+	c.wrong = cause
+	return c.stream(buf, f, limit)
 }
 
 // frame gives what is new of a frame.
@@ -118,8 +125,10 @@ func (c *frameContent) frame(buf []byte, f span, limit int64) ([]byte, error) {
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return c.stream(out[:len(buf)], f, limit)
-	case err != nil && (f.whole || !errors.Is(err, io.ErrUnexpectedEOF)):
+	case errors.Is(err, zstd.ErrCRCMismatch): // whatever is wrong in it may stand anywhere
 		return buf, c.damaged(err, limit)
+	case err != nil && (f.whole || !errors.Is(err, io.ErrUnexpectedEOF)):
+		return c.broken(out[:len(buf)], f, err, limit)
 	}
 	content := out[len(buf):]
 	fresh := int64(len(content)) - c.given
@@ -153,22 +162,30 @@ func (c *frameContent) stream(buf []byte, f span, limit int64) ([]byte, error) {
 
 // piece gives the next bytes of a frame.
 func (c *frameContent) piece(buf []byte, limit int64) ([]byte, error) {
-	if cap(buf)-len(buf) < readBuf {
-		buf = slices.Grow(buf, min(len(buf), maxLine/2)+4*readBuf)
+	n, err := 0, c.stop
+	if err == nil {
+		if cap(buf)-len(buf) < readBuf {
+			buf = slices.Grow(buf, min(len(buf), maxLine/2)+4*readBuf)
+		}
+		room := buf[len(buf):min(cap(buf), len(buf)+4*readBuf)]
+		n, err = c.dec.Read(room)
+		skipped := min(int64(n), c.skip)
+		c.skip -= skipped
+		n = copy(room, room[skipped:n])
+		c.given += int64(n)
+		buf = buf[:len(buf)+n]
 	}
-	room := buf[len(buf):min(cap(buf), len(buf)+4*readBuf)]
-	n, err := c.dec.Read(room)
-	skipped := min(int64(n), c.skip)
-	c.skip -= skipped
-	n = copy(room, room[skipped:n])
-	c.given += int64(n)
-	buf = buf[:len(buf)+n]
 	f := c.open
 	switch {
 	case err == nil:
 		return buf, nil
+	case n > 0 && (err != io.EOF || c.wrong != nil): // with damage they would not be taken
+		c.stop = err
+		return buf, nil
+	case c.wrong != nil:
+		return buf, c.damaged(c.wrong, limit)
 	case err == io.EOF, !f.whole && errors.Is(err, io.ErrUnexpectedEOF):
-		c.big = false
+		c.big, c.stop = false, nil
 		c.end(f, c.given)
 		return buf, nil
 	}

@@ -182,12 +182,7 @@ func (f *Framing) line(l *line) {
 
 // judge adds what the rules say about a record, those excepted that are in not.
 func (f *Framing) judge(l *line, not Flags) {
-	flags := l.flags()
-	if separators := flags & (flagU2028 | flagU2029 | flagU0085); separators != 0 {
-		// One cause, and one finding, whose text names all of them.
-		flags = flags&^separators | separators&-separators
-	}
-	for flags &^= not; flags != 0; flags &= flags - 1 {
+	for flags := l.flags().said() &^ not; flags != 0; flags &= flags - 1 {
 		f.add(l, flags&-flags)
 	}
 }

@@ -40,6 +40,15 @@ const pipeSize = 65536
 // rule returns the number in FramingRules of the first flag.
 func (f Flags) rule() int { return bits.TrailingZeros32(uint32(f)) }
 
+// said is f without what would only say the same once more: several separators in one record are one cause, and one
+// finding, whose text names all of them.
+func (f Flags) said() Flags {
+	if separators := f & (flagU2028 | flagU2029 | flagU0085); separators != 0 {
+		f = f&^separators | separators&-separators
+	}
+	return f
+}
+
 // Names returns the ids of the rules, in the order of FramingRules; nil for none.
 func (f Flags) Names() []string {
 	var names []string

@@ -103,9 +103,9 @@ var textRules = []Rule{
 	},
 	{
 		ID: "framing/not-object", Severity: SevError, Title: "JSON, but no object",
-		Explain: "The line is JSON, but each record is an object. From the client the line null kills pi (exit status 1, with a stack " +
+		Explain: "The line is JSON, but each record is an object. From the client the line null kills pi since 0.65.0 (exit status 1, with a stack " +
 			"trace on stderr); other values are answered with an error.",
-		client: "send objects only; null kills pi, other values are answered with an error",
+		client: "send objects only; null kills pi since 0.65.0, other values are answered with an error",
 		agent:  "skip lines that are no JSON objects; pi itself writes objects only",
 	},
 	{

@@ -123,7 +123,7 @@ func (l *line) textOfKind(r *scan.Result) string {
 	name := [...]string{scan.KindArray: "an array", scan.KindString: "a string", scan.KindNumber: "a number",
 		scan.KindTrue: "true", scan.KindFalse: "false", scan.KindNull: "null"}[r.Kind]
 	if l.killsPi() {
-		return "the record is null, which kills pi (exit status 1)"
+		return "the record is null, which kills pi since 0.65.0 (exit status 1)"
 	}
 	return "the record is " + name + ", not an object"
 }

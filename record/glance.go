@@ -9,8 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Glance is what a list of captures says of one: it costs the first bytes of a capture and its last frame, whatever its
-// size.
+// Glance is what a list of captures says of one: it costs the first and the last frame of a capture, whatever its size.
 type Glance struct {
 	Header *Header
 	Size   int64  // of the file, in bytes
@@ -19,13 +18,16 @@ type Glance struct {
 	Torn   bool   // the file stops inside a frame or a line
 	Last   *Entry // the last entry; nil when there is none or it can't be read
 
-	Damaged bool // the last frame, or the way there, can't be read
+	Damaged bool // the first frame, which holds the header, or the last one, or the way there, can't be read
 }
 
 // Glancer looks at captures, one after another. It must not be copied.
 type Glancer struct {
 	dec *zstd.Decoder
 	buf []byte
+
+	sums    *FrameReader // of first frames
+	content []byte
 
 	spare []byte // of Capture.Last
 }
@@ -34,11 +36,18 @@ type Glancer struct {
 func NewGlancer() (*Glancer, error) {
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxVerified), zstd.IgnoreChecksum(true))
-	return &Glancer{dec: dec}, err
+	if err != nil {
+		return nil, err
+	}
+	sums, err := NewFrameReader(nil)
+	return &Glancer{dec: dec, sums: sums}, err
 }
 
 // Close frees the Glancer's memory.
-func (g *Glancer) Close() { g.dec.Close() }
+func (g *Glancer) Close() {
+	g.dec.Close()
+	g.sums.Close()
+}
 
 // Glance looks at a capture. An error is about the file or about its header: then it wraps what Reader.Header's does.
 func (g *Glancer) Glance(path string) (*Glance, error) {
@@ -71,11 +80,23 @@ func (g *Glancer) look(c *Capture) (*Glance, error) {
 		v.Last = nil
 	}
 	g.spare = c.spare
-	v.Torn, v.Damaged = c.torn, len(c.damage) > 0
+	v.Torn, v.Damaged = c.torn, len(c.damage) > 0 || !plain && c.lastUnit > 0 && !g.right(c.file, v.Size)
 	v.Ended = v.Last != nil && v.Last.Note != nil && v.Last.Note.Kind == "end"
 	c.ended = v.Ended
 	v.Live = c.Live()
 	return v, nil
+}
+
+// right tells whether the checksum of the first frame is right, as far as it is known: what stands in the header was read
+// without it. Of a frame that is no longer than ours; one with the last entry was checked when that was read.
+func (g *Glancer) right(src io.ReaderAt, size int64) bool {
+	s, err := walk(src, 0, size)
+	if err != nil || s.skippable || !s.whole || s.content > 2*frameSize {
+		return err == nil
+	}
+	g.sums.src = src
+	g.content, err = g.sums.Append(g.content[:0], 0, size)
+	return err == nil
 }
 
 // header reads no more of a capture than it must to give its first line.

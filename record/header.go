@@ -53,8 +53,33 @@ var ErrNoCapture = errors.New("not a capture")
 // maxHeader bounds a header line, in bytes.
 const maxHeader = 1 << 20
 
-// Encode returns the header as a line with its LF.
+// Encode returns the header as a line with its LF. Where that would be longer than readers take, which a command line may
+// be, arguments are cut.
 func (h *Header) Encode() []byte {
+	b := h.encode()
+	if len(b) <= maxHeader {
+		return b
+	}
+	short := *h
+	short.Argv = nil
+	for _, arg := range h.Argv[:min(len(h.Argv), 100)] {
+		short.Argv = append(short.Argv, clip(arg, 1000))
+	}
+	for _, s := range []*string{&short.Cwd, &short.Home, &short.Tmp, &short.Host, &short.Agent.Path, &short.Agent.Version, &short.Client.Name, &short.Label, &short.Cut} {
+		*s = clip(*s, 4096)
+	}
+	return short.encode()
+}
+
+// clip cuts a text to n bytes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "…"
+}
+
+func (h *Header) encode() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -120,6 +120,19 @@ func TestLyingIndex(t *testing.T) {
 			rows[4].Size += rows[5].Size
 			return rows[:5]
 		}), false},
+		{"times", s.lie(each(func(i int, r *FrameInfo) { r.T0, r.T1 = 1<<62, -1<<62 })), false},
+		{"sizes of contents", s.lie(each(func(i int, r *FrameInfo) { r.Raw = int64(i) << 29 })), false},
+		{"entries of one moved to the next", s.lie(func(rows []FrameInfo) []FrameInfo {
+			rows[1].Count += rows[2].Count
+			rows[2].Count, rows[2].First = 0, 0
+			return rows
+		}), false},
+		{"many entries", s.lie(each(func(i int, r *FrameInfo) { r.First, r.Count = r.First+int64(i)<<31, 1<<31 })), false},
+		{"of another capture", append(bytes.Clone(s.data[:s.end]), otherIndex(t)...), true},
+		{"of the same size, of another capture", s.lie(func(rows []FrameInfo) []FrameInfo {
+			rows[0].Size, rows[0].Count, rows[0].First = s.end, 7, 100
+			return rows[:1]
+		}), false},
 		{"no frames", s.lie(func(rows []FrameInfo) []FrameInfo { return nil }), true},
 		{"holes", s.lie(each(func(i int, r *FrameInfo) { r.Size-- })), true},
 		{"negative sizes", s.lie(each(func(i int, r *FrameInfo) { r.Size = -r.Size })), true},
@@ -161,6 +174,24 @@ func TestLyingIndex(t *testing.T) {
 			}
 		})
 	}
+}
+
+// otherIndex is the index of a capture that has nothing but a header.
+func otherIndex(t *testing.T) []byte {
+	t.Helper()
+	f := &memFile{}
+	w, err := NewWriter(f, &Header{Pitap: Version}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(1); err != nil {
+		t.Fatal(err)
+	}
+	s, err := walk(f, 0, int64(len(f.data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.data[s.end:]
 }
 
 func flip(data []byte, at int) []byte {

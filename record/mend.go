@@ -44,6 +44,10 @@ func mend(path string) (*Mended, error) {
 		return nil, err
 	}
 	defer f.Close()
+	a, _ := c.file.Stat()
+	if b, err := f.Stat(); err != nil || !os.SameFile(a, b) {
+		return nil, errors.New("it is another file now")
+	}
 	if err := Lock(f); err != nil {
 		if _, known := Locked(c.file); known || c.Live() {
 			return nil, errors.New("it is live")

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -55,6 +56,24 @@ func (r *FrameReader) Append(dst []byte, off, limit int64) ([]byte, error) {
 		return dst, Damage{off, err.Error()}
 	}
 	return out, nil
+}
+
+// Kept appends what a Reader gives of a frame that Append can't read: the whole lines that stand before the damage. The
+// error names the damage, and is there in any case.
+func (r *FrameReader) Kept(dst []byte, off, limit int64) ([]byte, error) {
+	c := &frameContent{src: r.src, dec: r.dec, pos: off, garbage: -1}
+	defer r.dec.Reset(nil)
+	for n := len(dst); ; {
+		at := len(dst)
+		var err error
+		if dst, err = c.next(dst, limit); err == nil && len(dst)-n <= maxRandom && c.at == off && c.pos == off {
+			continue
+		}
+		if err == nil {
+			dst, err = dst[:at], Damage{off, "no damaged frame"}
+		}
+		return dst[:n+bytes.LastIndexByte(dst[n:], '\n')+1], err
+	}
 }
 
 // Close frees what the reader holds.

@@ -54,6 +54,10 @@ type Reader struct {
 	header  *Header
 	n       int64 // number of the latest entry; -1 when it is not known
 	behind  bool  // the latest entries stood behind later ones
+	began   int64 // unit of the latest entry
+	within  int64 // entries of it
+	before  int64 // n before the first of them
+	leap    bool  // some of their numbers do not follow on each other
 	ends    [streamCount]int64
 	ended   bool // the end note was read
 	torn    bool // the file stops inside a frame or line
@@ -177,6 +181,11 @@ func (r *Reader) accept() bool {
 	case e.N > r.n+1 && r.n >= 0 && (e.Note == nil || e.Note.Kind != "gap"):
 		r.damaged("entries %d to %d are missing", r.n+1, e.N-1)
 	}
+	if r.unit != r.began || r.within == 0 {
+		r.began, r.within, r.before, r.leap = r.unit, 0, r.n, false
+	}
+	r.leap = r.leap || r.within > 0 && e.N != r.n+1
+	r.within++
 	r.n, r.behind = e.N, false
 	r.ended = e.Note != nil && e.Note.Kind == "end"
 	if e.Note == nil {
@@ -193,7 +202,7 @@ func (r *Reader) accept() bool {
 func (r *Reader) seek(off, n int64) {
 	r.content.seek(off)
 	r.buf, r.at, r.long = r.buf[:0], 0, false
-	r.n, r.behind, r.ended, r.torn = n, false, false, false
+	r.n, r.behind, r.ended, r.torn, r.within = n, false, false, false, 0
 }
 
 // Entry returns the entry that Next read, valid until the next call.
@@ -292,6 +301,7 @@ func (r *Reader) fill() (from int) {
 		switch {
 		case r.err != nil:
 		case errors.As(err, &d):
+			r.unchecked(&d)
 			if r.note() {
 				r.damage = append(r.damage, d)
 			}
@@ -307,6 +317,27 @@ func (r *Reader) fill() (from int) {
 		}
 	}
 	return -1
+}
+
+// unchecked says of a damaged frame that entries of it were given.
+func (r *Reader) unchecked(d *Damage) {
+	if r.within == 0 || r.began != d.Off {
+		return
+	}
+	d.Cause += fmt.Sprintf("; %d entries before that, up to %d, are kept unchecked", r.within, r.n)
+	if r.leap { // a number may be wrong: what follows does not count from it
+		r.n = r.before
+	}
+	r.within = 0
+}
+
+// Unchecked returns how many of the entries that were read last stand in a frame that was not closed, and so has no
+// checksum: damage in them may be seen as a line that is no entry, or not at all.
+func (r *Reader) Unchecked() int64 {
+	if c, ok := r.content.(*frameContent); ok && c.given > 0 && c.pos == r.began {
+		return r.within
+	}
+	return 0
 }
 
 // grown waits until the file has grown, or been cut; false when it will not.

@@ -403,15 +403,29 @@ func (r *Recorder) finish() {
 		r.state = r.save()
 		return
 	}
-	if r.failing == nil {
-		t := r.cfg.Clock()
-		for s := Client; s < streamCount; s++ {
-			r.splitters[s].End(t)
-		}
-		if err := r.w.End(t); err != nil {
-			r.warn(err)
-		}
+	if r.failing != nil {
+		return
 	}
+	err := r.end()
+	if errors.Is(err, errShort) { // since the last flush
+		r.fail(err)
+		r.retry = time.Time{}
+		if r.recover(); r.failing != nil {
+			return
+		}
+		err = r.end()
+	}
+	if err != nil {
+		r.warn(err)
+	}
+}
+
+func (r *Recorder) end() error {
+	t := r.cfg.Clock()
+	for s := Client; s < streamCount; s++ {
+		r.splitters[s].End(t)
+	}
+	return r.w.End(t)
 }
 
 // last records what is still queued, and then what Config.Last adds.

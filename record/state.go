@@ -8,6 +8,7 @@ import (
 // JSON.
 type State struct {
 	Pos       int64 // end of the file
+	Header    []byte
 	N         int64
 	Lost      int64
 	Rows      []FrameInfo
@@ -48,7 +49,7 @@ func (r *Recorder) save() *State {
 		r.fail(err)
 		return nil
 	}
-	s := &State{Pos: r.w.frames.pos, N: r.w.n, Lost: r.w.now.lost, Rows: r.w.rows, Streams: r.w.now.streams, Flagged: r.w.now.flagged,
+	s := &State{Pos: r.w.frames.pos, Header: r.w.header, N: r.w.n, Lost: r.w.now.lost, Rows: r.w.rows, Streams: r.w.now.streams, Flagged: r.w.now.flagged,
 		Ends: r.w.now.pos, Start: r.start, Skew: r.clockSkew}
 	for i, sp := range r.splitters {
 		if sp != nil {
@@ -75,7 +76,7 @@ func (r *Recorder) resume(s *State) error {
 	if err != nil {
 		return err
 	}
-	r.w = &Writer{frames: frames, n: s.N, rows: s.Rows}
+	r.w = &Writer{frames: frames, header: s.Header, n: s.N, rows: s.Rows}
 	r.w.now = progress{row: FrameInfo{Off: s.Pos}, streams: s.Streams, flagged: s.Flagged, pos: s.Ends, lost: s.Lost}
 	r.w.safe = r.w.now
 	r.start, r.clockSkew = s.Start, s.Skew

@@ -1,8 +1,9 @@
 package record
 
 import (
+	"errors"
 	"fmt"
-	"math/bits"
+	"io"
 )
 
 // writeSize is how much of entries is collected before it goes to the compressor, in bytes.
@@ -13,7 +14,7 @@ const writeSize = 128 << 10
 type Writer struct {
 	frames *frameWriter
 	rows   []FrameInfo // of the frames that are closed
-	header []byte      // the first line; nil when another writer has written it
+	header []byte      // the first line
 	lines  []byte      // entries that were not handed to frames
 	n      int64       // number of the latest entry
 	err    error       // sticky
@@ -73,8 +74,8 @@ func (p *progress) count(e *Entry) {
 	v := &p.streams[e.From]
 	v.Records++
 	v.Bytes = p.pos[e.From]
-	for f := e.Flags; f != 0; f &= f - 1 {
-		p.flagged[bits.TrailingZeros32(uint32(f))]++
+	for f := e.Flags.said(); f != 0; f &= f - 1 {
+		p.flagged[f.rule()]++
 	}
 }
 
@@ -128,8 +129,11 @@ func (w *Writer) Flush() error {
 }
 
 // Repair makes the file whole after an error and clears it, so that entries can be added again; those that were added
-// since the last Flush are lost. If it fails it can be tried again.
+// since the last Flush are lost, and of a file that was cut those behind the last frame that is whole. If it fails it can be tried again.
 func (w *Writer) Repair() error {
+	if size, known := w.frames.length(); known && size < w.frames.pos {
+		w.shorten(size)
+	}
 	open := w.frames.pos > w.frames.start
 	if err := w.frames.repair(); err != nil {
 		return err
@@ -144,13 +148,56 @@ func (w *Writer) Repair() error {
 	return nil
 }
 
+// shorten makes the writer go on behind the last frame that is whole in a file that was cut to size, and know what is in
+// the frames before. Where these can't be read it begins again.
+func (w *Writer) shorten(size int64) {
+	end, n := int64(0), 0
+	for n < len(w.rows) && w.rows[n].Off+w.rows[n].Size <= size {
+		end = w.rows[n].Off + w.rows[n].Size
+		n++
+	}
+	kept, ok := w.progressTo(end)
+	if !ok {
+		end, n, kept = 0, 0, progress{}
+	}
+	kept.row = FrameInfo{Off: end}
+	w.rows, w.safe = w.rows[:n], kept
+	w.frames.pos, w.frames.start = end, end
+}
+
+// progressTo reads what is in the file before end. ok is false when that is damaged.
+func (w *Writer) progressTo(end int64) (p progress, ok bool) {
+	src, ok := w.frames.file.(Source)
+	if !ok || end == 0 {
+		return p, false
+	}
+	r := NewReader(src, func() (int64, error) { return end, nil })
+	for r.Next() {
+		e := r.Entry()
+		p.count(e)
+		if e.Note != nil && e.Note.Kind == "gap" {
+			for name, lost := range e.Note.Lost {
+				if s, known := ParseStream(name); known {
+					p.lose(s, p.pos[s]+lost)
+				}
+			}
+		}
+	}
+	if err := r.Err(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return p, false
+	}
+	return p, len(r.Damage()) == 0
+}
+
 // Pos tells up to where a stream is in entries, or known to be lost.
 func (w *Writer) Pos(s Stream) int64 { return w.now.pos[s] }
 
 // Lose notes that no entry holds the bytes of a stream from Pos up to pos.
-func (w *Writer) Lose(s Stream, pos int64) {
-	w.now.lost += pos - w.now.pos[s]
-	w.now.pos[s] = pos
+func (w *Writer) Lose(s Stream, pos int64) { w.now.lose(s, pos) }
+
+func (p *progress) lose(s Stream, pos int64) {
+	p.lost += pos - p.pos[s]
+	p.pos[s] = pos
 }
 
 // CloseFrame ends the open frame, so that all entries are in the file and another process can go on.

@@ -18,6 +18,7 @@ type ask struct {
 // asking is what became of a recorded question.
 type asking struct {
 	given    int  // place in question.asked of the latest answer that was given; -1 for none
+	came     int  // how often the client has asked
 	unwaited bool // it was waited for once, and did not come
 }
 
@@ -124,6 +125,7 @@ func (p *player) nextGate() int {
 // never older than the one given last, else the next to come.
 func (p *player) answer(a *ask) {
 	list, st := a.q.asked, p.asking(a.q)
+	st.came++
 	next := sort.Search(len(list), func(i int) bool { return list[i].step >= p.pos })
 	i := max(next-1, st.given)
 	for i >= 0 && list[i].answer < 0 {
@@ -139,9 +141,17 @@ func (p *player) answer(a *ask) {
 		p.missAsk(a, why)
 		return
 	}
-	p.rep.Extra++
-	if early {
+	switch {
+	case early:
+		p.rep.Extra++
 		p.rep.Early = appendListed(p.rep.Early, fmt.Sprintf("%s: the answer is that of entry %d", list[i].what(), list[i].n))
+	case st.came <= next: // it makes up for a place that was left out, since the client is slow
+		p.rep.Skipped--
+		if p.pos == p.holdPos {
+			p.since = p.now // it comes along; each place does this once
+		}
+	default:
+		p.rep.Extra++
 	}
 	st.given = max(st.given, i)
 	p.giveAnswer(list[i], a.id)
@@ -174,8 +184,12 @@ func (p *player) finishEarly(what string, code int, signal string) {
 	p.finish(Unfinished, what+" came before the recorded end", code, signal)
 }
 
-// onlyEndLeft tells whether an idle agent waits for nothing but its end, and had nothing more to say then.
+// onlyEndLeft tells whether an idle agent waits for nothing but its end, and had nothing more to say then. A capture
+// that does not tell how the agent ended has no more to say at its end, whatever ends the agent there.
 func (p *player) onlyEndLeft() bool {
+	if p.pos >= len(p.s.steps) && p.s.exit == nil {
+		return true
+	}
 	if !p.endless() {
 		return false
 	}

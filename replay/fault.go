@@ -26,6 +26,7 @@ func Faults() []FaultKind {
 	return []FaultKind{
 		{"split", "", "readers that take a read for a record: each byte comes in a write of its own", false},
 		{"split-char", "", "readers that decode each read by itself: writes end inside of characters", false},
+		{"recorded", "", "the same, where reads ended when the capture was made; a fixture has forgotten where", false},
 		{"join", "", "readers that take a read for one record: all that is ready comes in one write", false},
 		{"pause-lf", "TIME, 20ms", "readers that take what has come for a record: a pause before each LF", false},
 		{"crlf", "", "readers that keep the CR: lines end in CR LF", false},
@@ -128,6 +129,23 @@ func (p *player) take(rec []byte) {
 			from = i
 			cuts++
 		}
+	case "recorded":
+		from := 0
+		for _, at := range p.cuts {
+			if at > from && at < len(rec) {
+				w := write{b: rec[from:at]}
+				if from > 0 {
+					p.apart(&w)
+				}
+				put(w)
+				from = at
+			}
+		}
+		w := write{b: rec[from:]}
+		if from > 0 {
+			p.apart(&w)
+		}
+		put(w)
 	case "join", "fast":
 		f.joined = append(f.joined, rec...)
 	case "pause-lf":

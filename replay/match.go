@@ -188,8 +188,8 @@ func (p *player) unknown(kind string, head rpc.Head, load payload, body []byte) 
 	default:
 		why = fmt.Sprintf("no %s was recorded", orLine(kind))
 	}
-	if known != nil && known.ChangesState {
-		why += "; the script waits for " + p.waitingFor()
+	if g := p.nextGate(); known != nil && known.ChangesState && g < len(p.s.steps) && (nearest == nil || p.s.steps[g].cmd != nearest) {
+		why += "; the script waits for " + p.placeName(g)
 	}
 	var d *Difference
 	if nearest != nil {

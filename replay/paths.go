@@ -123,6 +123,19 @@ func ends(behind string) bool {
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_-.~%", c) >= 0)
 }
 
+// SessionDir is the folder for sessions that pi's arguments name, as a whole path; "" when they name none.
+func SessionDir(argv []string) string {
+	for i, a := range argv {
+		if a == "--" {
+			break
+		}
+		if a == "--session-dir" && i+1 < len(argv) && (strings.HasPrefix(argv[i+1], "/") || len(argv[i+1]) > 2 && argv[i+1][1] == ':') {
+			return strings.TrimRight(argv[i+1], `/\`)
+		}
+	}
+	return ""
+}
+
 // SameText tells whether a recorded text, such as an argument of the agent, is equal to a live one but for folders.
 func SameText(recorded, live string, there, here Folders) bool {
 	return newPaths(there, here, nil).equal(recorded, live)

@@ -142,7 +142,7 @@ func (w *walker) value(at int) int {
 		text, _ := scan.Unquote(nil, token)
 		w.add(leaf{text: string(text), string: true})
 	case c == '-' || c >= '0' && c <= '9':
-		w.add(leaf{text: string(echoNumber(nil, token))})
+		w.add(leaf{text: string(echo(nil, token))})
 	default:
 		w.add(leaf{text: string(token)})
 	}

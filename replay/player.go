@@ -56,6 +56,7 @@ type player struct {
 	said       bool
 
 	fault  *Fault
+	cuts   []int   // in buf, at which reads ended when it was recorded
 	writes []write // what the fault made of the records
 	then   func()  // when the piece that is written is
 
@@ -218,6 +219,7 @@ func (p *player) sent(st *step) hold {
 			p.matched(c, a.id)
 			q := p.asking(c.q)
 			q.given = max(q.given, c.nth)
+			q.came++
 			p.pass(st)
 			return moved
 		}
@@ -261,6 +263,10 @@ func (p *player) write(st *step) hold {
 		p.buf = append(p.idFor(p.buf, st, e), e.eol...)
 	default:
 		p.buf = append(append(p.buf, e.body...), e.eol...)
+	}
+	p.cuts = p.cuts[:0]
+	for _, c := range e.cuts { // an id of another length stands in front
+		p.cuts = append(p.cuts, c+len(p.buf)-len(e.body)-len(e.eol))
 	}
 	if st.kind == response && st.cmd != nil {
 		p.answered(st.cmd, inTurn)
@@ -328,7 +334,10 @@ func (p *player) due(st *step, t int64) hold {
 }
 
 // emit puts bytes into the buffer.
-func (p *player) emit(b []byte) { p.buf = append(p.buf, b...) }
+func (p *player) emit(b []byte) {
+	p.buf = append(p.buf, b...)
+	p.cuts = p.cuts[:0]
+}
 
 // flush begins to write the buffer.
 func (p *player) flush() {
@@ -395,8 +404,8 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 		p.rep.Code, p.rep.Signal = 1, ""
 	}
 	p.lastWords()
+	p.stand()
 	if o != Complete {
-		p.rep.Waiting = p.waitingFor()
 		p.say("%s", p.rep.String())
 	}
 }
@@ -424,12 +433,17 @@ func (p *player) report() {
 	if p.a.OnReport == nil {
 		return
 	}
+	p.stand()
+	p.a.OnReport(&p.rep)
+}
+
+// stand notes where the script stands.
+func (p *player) stand() {
 	p.rep.At, p.rep.Last = p.entry(p.pos), p.entry(len(p.s.steps))
 	p.rep.Waiting = ""
 	if p.rep.Outcome != Complete {
 		p.rep.Waiting = p.waitingFor()
 	}
-	p.a.OnReport(&p.rep)
 }
 
 // entry is the number of the entry that a step begins with.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"pitap/record"
 )
@@ -24,6 +25,7 @@ type piece struct {
 	t    int64
 	body []byte
 	eol  string
+	cuts []int // offsets in body and eol at which reads ended when it was recorded
 }
 
 // source gives the entries of a capture by their places. The piece is valid until the next call; next is the place of
@@ -32,20 +34,23 @@ type source interface {
 	entry(p place) (e piece, next place, err error)
 }
 
-// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, and both. They lie
-// in chunks, so that nothing is moved when there are more; the unit of a place is a chunk and an offset in it.
+// memory is a capture in memory: of each entry its time, the lengths of its bytes and of its line end, how many cuts it
+// has, and all of these. They lie in chunks, so that nothing is moved when there are more; the unit of a place is a chunk and an offset in it.
 type memory struct {
 	chunks [][]byte
 	size   int // of all entries, in bytes
 }
 
 const (
-	memoryHead  = 8 + 4 + 1
+	memoryHead  = 8 + 4 + 2
 	memoryChunk = 1 << 20
+	maxCuts     = 64 // of a record that are kept
 )
 
 // memorySize is how much an entry takes.
-func memorySize(e *record.Entry) int { return memoryHead + len(e.Body) + len(e.EOL) }
+func memorySize(e *record.Entry) int {
+	return memoryHead + len(e.Body) + len(e.EOL) + 4*min(len(e.Cuts), maxCuts)
+}
 
 // add keeps an entry, and returns the unit of its place.
 func (m *memory) add(e *record.Entry) int64 {
@@ -60,7 +65,12 @@ func (m *memory) add(e *record.Entry) int64 {
 	at := int64(last)<<32 | int64(len(b))
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.T))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.Body)))
-	m.chunks[last] = append(append(append(b, byte(len(e.EOL))), e.Body...), e.EOL...)
+	cuts := e.Cuts[:min(len(e.Cuts), maxCuts)]
+	b = append(append(append(b, byte(len(e.EOL)), byte(len(cuts))), e.Body...), e.EOL...)
+	for _, c := range cuts {
+		b = binary.LittleEndian.AppendUint32(b, uint32(min(max(c.At, 0), math.MaxUint32)))
+	}
+	m.chunks[last] = b
 	m.size += size
 	return at
 }
@@ -76,7 +86,7 @@ func (m *memory) entry(p place) (e piece, next place, err error) {
 	b := m.chunks[chunk][at:]
 	head, rest := b[:memoryHead], b[memoryHead:]
 	e.t = int64(binary.LittleEndian.Uint64(head))
-	n, eol := int(binary.LittleEndian.Uint32(head[8:])), int(head[12])
+	n, eol, cuts := int(binary.LittleEndian.Uint32(head[8:])), int(head[12]), int(head[13])
 	e.body = rest[:n:n]
 	switch eol {
 	case 1:
@@ -84,7 +94,10 @@ func (m *memory) entry(p place) (e piece, next place, err error) {
 	case 2:
 		e.eol = "\r\n"
 	}
-	return e, place{unit: chunk<<32 | at + memoryHead + int64(n+eol)}, nil
+	for i := range cuts {
+		e.cuts = append(e.cuts, int(binary.LittleEndian.Uint32(rest[n+eol+4*i:])))
+	}
+	return e, place{unit: chunk<<32 | at + memoryHead + int64(n+eol+4*cuts)}, nil
 }
 
 // file is a capture that is read again from its file.
@@ -123,7 +136,11 @@ func (f *file) entry(p place) (piece, place, error) {
 
 func (f *file) piece() piece {
 	e := f.rd.Entry()
-	return piece{e.T, e.Body, e.EOL}
+	p := piece{t: e.T, body: e.Body, eol: e.EOL}
+	for _, c := range e.Cuts[:min(len(e.Cuts), maxCuts)] {
+		p.cuts = append(p.cuts, int(min(max(c.At, 0), math.MaxUint32)))
+	}
+	return p
 }
 
 // reader reads from a unit on. The reader wants a header, so it is given one in front of what is there.

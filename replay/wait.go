@@ -134,7 +134,7 @@ func (p *player) tick() {
 			p.said = false
 			what := p.waitingFor()
 			p.rep.Waits = appendListed(p.rep.Waits, Wait{For: what, N: p.entry(p.pos), Second: waited.Seconds(), GaveUp: true})
-			p.finish(GaveUp, "waited for "+what, 1, "")
+			p.finish(GaveUp, fmt.Sprintf("waited %v for %s", waited.Round(100*time.Millisecond), what), 1, "")
 		}
 	}
 }
@@ -149,8 +149,22 @@ func (p *player) waitingAt(pos int) string {
 		}
 		return "the client's end"
 	}
+	text := p.placeName(pos)
+	for _, c := range p.open {
+		if c.step > pos {
+			return fmt.Sprintf("%s; %s (entry %d) has come instead", text, c.what(), c.n)
+		}
+	}
+	return text
+}
+
+// placeName names what a step waits for.
+func (p *player) placeName(pos int) string {
+	if pos >= len(p.s.steps) {
+		return "the end"
+	}
 	st := &p.s.steps[pos]
-	text := ""
+	text := "the client to read"
 	switch st.kind {
 	case sent:
 		text = st.cmd.what()
@@ -160,16 +174,8 @@ func (p *player) waitingAt(pos int) string {
 		text = "the signal " + st.name
 	case closed:
 		text = "the client to close stdout"
-	default:
-		return fmt.Sprintf("the client to read (entry %d)", st.n)
 	}
-	text = fmt.Sprintf("%s (entry %d)", text, st.n)
-	for _, c := range p.open {
-		if c.step > pos {
-			return fmt.Sprintf("%s; %s (entry %d) has come instead", text, c.what(), c.n)
-		}
-	}
-	return text
+	return fmt.Sprintf("%s (entry %d)", text, st.n)
 }
 
 // what names a command for people.
@@ -230,7 +236,7 @@ func (p *player) release(c *command) {
 	}
 	p.giveAnswer(c, p.cmds[c.index].id)
 	p.answered(c, outOfTurn)
-	p.rep.Reordered = appendListed(p.rep.Reordered, fmt.Sprintf("%s (entry %d) was answered before %s", c.what(), c.n, p.waitingFor()))
+	p.rep.Reordered = appendListed(p.rep.Reordered, fmt.Sprintf("%s (entry %d) was answered before %s had come", c.what(), c.n, p.placeName(p.pos)))
 }
 
 // giveAnswer queues the recorded answer of a command, with the id of a live one.

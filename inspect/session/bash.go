@@ -21,22 +21,34 @@ func (s *Session) bashCommand(r *Record) *Command {
 	if r.ID != nil {
 		list = s.pairs.open[idOf(r.ID)]
 	}
-	var found *Command
-	for _, c := range list {
-		switch {
-		case c.Type != "bash":
-		case found == nil:
-			found = c
-		default: // it may belong to any of them
-			found.output.inexact, c.output.inexact = true, true
+	for _, c := range list[:min(len(list), maxTwins)] {
+		if c.Type == "bash" {
+			return c
 		}
 	}
-	return found
+	return nil
+}
+
+// maxTwins is how many open commands with one id are looked at for the one that an update is about.
+const maxTwins = 100
+
+// twins takes a bash command whose updates cannot be told from those of others that are open.
+func (p *pairs) twins(c *Command) {
+	list := p.bare["bash"]
+	if c.ID != "" {
+		list = p.open[c.ID]
+	}
+	c.output.inexact = len(list) > maxTwins
+	for _, other := range list[:min(len(list), maxTwins)] {
+		if other.output != nil {
+			other.output.inexact, c.output.inexact = true, true
+		}
+	}
 }
 
 // bashAlone finds output that comes when no bash command is open.
 func (s *Session) bashAlone(r *Record) {
-	if s.missing.client || s.missing.agent || s.pairs.blind {
+	if s.missing.client || s.missing.agent || s.pairs.blind || r.ID != nil && len(s.pairs.open[idOf(r.ID)]) > maxTwins {
 		return
 	}
 	if r.ID == nil {

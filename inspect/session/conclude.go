@@ -193,6 +193,7 @@ func (s *Session) concludeWaits(f *findings, t int64, said *told) {
 		said.command(c)
 		f.add("wait/response", place{n: c.N, from: record.Client}, "", "%s (entry %d) had no response in %s, and %s", c.words(), c.N, ago(stop-c.T), what)
 	}
+	s.concludePrompts(f, since, said)
 	r := s.run
 	if r == nil || len(s.tools) > 0 || s.retry != nil || s.compact != nil || since(r.Start.T) < longSilence {
 		return
@@ -205,6 +206,16 @@ func (s *Session) concludeWaits(f *findings, t int64, said *told) {
 	}
 	said.run = true
 	f.add("wait/run", place{n: r.Start.N, from: record.Agent}, "", "the run%s has not settled: %s, for %s", r.of(), what, ago(since(r.Start.T)))
+}
+
+// concludePrompts finds a prompt that was accepted and whose run has not begun.
+func (s *Session) concludePrompts(f *findings, since func(int64) int64, said *told) {
+	for _, c := range s.pending() {
+		if wait := since(c.T); wait >= longSilence {
+			said.run = true
+			f.add("wait/run", place{n: c.N, from: record.Client}, "", "prompt (entry %d) was accepted, and its run has not begun: the agent has said nothing, for %s", c.N, ago(wait))
+		}
+	}
 }
 
 // of names the prompt of a run.
@@ -298,6 +309,9 @@ func (s *Session) underWay(said *told) []string {
 	}
 	if s.run != nil {
 		work = append(work, "the run"+s.run.of())
+	}
+	for _, c := range s.pending() {
+		work = append(work, fmt.Sprintf("the prompt of entry %d, which was accepted and whose run has not begun", c.N))
 	}
 	for _, t := range s.openTools() {
 		work = append(work, fmt.Sprintf("tool %s of entry %d", clip(t.Name, 60), t.Start.N))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,39 +229,45 @@ func orList(names []string) string {
 // concludeDialogs finds dialogs that were never answered. What they hold up need not be told once more.
 func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
 	stop := s.stop(t)
+	held := false
+	holds := s.holder()
 	for _, d := range s.Dialogs {
 		if !d.Open(stop) {
 			continue
 		}
 		p := place{n: d.N, from: record.Agent}
-		if !s.holds(d) || stop-d.T < slowAnswer {
+		if !holds(d) || stop-d.T < slowAnswer {
 			f.add("dialog/open", p, "", "dialog %s was not answered; nothing seems to wait for it", d.words())
 			continue
 		}
 		f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s, and something waits for it", d.words(), ago(stop-d.T))
-		said.run = true
-		for _, c := range s.open() {
-			if c.Type == "prompt" || c.Type == "abort" {
-				said.command(c)
-			}
+		held = true
+	}
+	if !held {
+		return
+	}
+	said.run = true
+	for _, c := range s.open() {
+		if c.Type == "prompt" || c.Type == "abort" {
+			said.command(c)
 		}
 	}
 }
 
-// holds tells whether something waits for the dialog, as far as can be seen: a prompt that was sent before it has no
-// response, or a run that began before it has stood still since.
-func (s *Session) holds(d *Dialog) bool {
-	if s.run != nil && s.run.Start.N < d.N && s.moved < d.N {
-		return true
-	}
+// holder returns what tells whether something waits for a dialog, as far as can be seen: a prompt that was sent before
+// it has no response, or a run that began before it has stood still since.
+func (s *Session) holder() func(d *Dialog) bool {
+	oldest := int64(math.MaxInt64) // of the prompts without response
 	for _, m := range [2]map[string][]*Command{s.pairs.open, s.pairs.bare} {
 		for _, list := range m {
 			for _, c := range list {
-				if c.Type == "prompt" && c.N < d.N {
-					return true
+				if c.Type == "prompt" {
+					oldest = min(oldest, c.N)
 				}
 			}
 		}
 	}
-	return false
+	return func(d *Dialog) bool {
+		return oldest < d.N || s.run != nil && s.run.Start.N < d.N && s.moved < d.N
+	}
 }

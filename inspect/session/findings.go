@@ -181,6 +181,18 @@ func (s *Session) spanOf(c *Command) string {
 	return out
 }
 
+// VersionWords says which version of pi it is, and how that is known: "1.6.0 (header)".
+func (s *Session) VersionWords() string {
+	return fmt.Sprintf("%s (%s)", s.Version, versionFrom(s.VersionFrom))
+}
+
+func versionFrom(from string) string {
+	if from == "newest" { // nothing tells
+		return "assumed"
+	}
+	return from
+}
+
 // pi names the program with its version, as far as that is known.
 func (s *Session) pi() string {
 	switch s.VersionFrom {

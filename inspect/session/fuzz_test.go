@@ -67,7 +67,7 @@ func probe(t *testing.T, capture []byte) {
 		}
 	}
 	var out bytes.Buffer
-	st := s.Stats()
+	st := s.Stats(s.T)
 	st.WriteText(&out, text.Palette{}, 80)
 	s.WriteRuns(&out, text.Palette{})
 	records := int64(0)

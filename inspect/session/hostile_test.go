@@ -48,10 +48,10 @@ func (h *hostile) done(limit time.Duration, memory uint64) {
 	h.s.Pending(h.s.T)
 	h.s.End(true)
 	h.s.Findings()
-	h.s.Stats()
+	h.s.Stats(h.s.T)
 	h.s.Why(h.s.T)
 	var out bytes.Buffer
-	h.s.Stats().WriteText(&out, text.Palette{}, 0)
+	h.s.Stats(h.s.T).WriteText(&out, text.Palette{}, 0)
 	if raceEnabled {
 		limit *= 10
 	}
@@ -120,7 +120,21 @@ func TestHostileFloods(t *testing.T) {
 		"commands without answer": func(h *hostile, i int) { h.client(`{"type":"get_state","id":"%s%d"}`, long, i) },
 		"commands without id":     func(h *hostile, i int) { h.client(`{"type":"get_state"}`) },
 		"one id":                  func(h *hostile, i int) { h.client(`{"type":"bash","id":1,"command":"x"}`) },
-		"types":                   func(h *hostile, i int) { h.client(`{"type":"%s%d"}`, long, i) },
+		"updates of one id": func(h *hostile, i int) {
+			h.client(`{"type":"bash","id":1,"command":"x"}`)
+			h.agent(`{"type":"bash_execution_update","id":1,"delta":"x"}`)
+		},
+		"answers to one id": func(h *hostile, i int) {
+			h.client(`{"type":"bash","id":1,"command":"x"}`)
+			if i%4 == 0 {
+				h.agent(`{"type":"response","id":1,"command":"get_state","success":true}`)
+			}
+		},
+		"dialogs and prompts": func(h *hostile, i int) {
+			h.client(`{"type":"prompt","id":%d,"message":"x"}`, i)
+			h.agent(`{"type":"extension_ui_request","id":"%d","method":"select","title":"t","options":["a","b"]}`, i)
+		},
+		"types": func(h *hostile, i int) { h.client(`{"type":"%s%d"}`, long, i) },
 		"answered commands": func(h *hostile, i int) {
 			h.client(`{"type":"abort","id":%d}`, i)
 			h.agent(`{"type":"response","id":%d,"command":"abort","success":true}`, i)

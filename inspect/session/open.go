@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pitap/inspect/text"
 	"pitap/record"
@@ -15,8 +16,9 @@ type Waiting struct {
 	Since int64  // nanoseconds since the start
 	What  string // "stall", "half", "dialog", "tool", "bash", "compaction", "retry", "model", "prompt", "command", "run", "queue"
 	For   string // who is waited for: "agent", "client", "model", "tool", "extension"
-	Words string // in words a user understands, without the age
+	Words string // in words a user understands, without the age; in the past tense when the session is over
 	Then  string // a sentence on what that means, or ""
+	More  int    // how many more of its kind there are that are not listed
 	rank  int    // how much it explains; the lowest explains most
 }
 
@@ -35,10 +37,13 @@ const (
 // maxOpen bounds what Open gives of one kind.
 const maxOpen = 100
 
+// over tells that the session does not go on: what was open is spoken of in the past.
+func (s *Session) over() bool { return s.Ended || s.Exit != nil }
+
 // Open gives what is open at time t (nanoseconds since the start), what explains most first. Of an ended capture it is
 // what was open at its end.
 func (s *Session) Open(t int64) []Waiting {
-	o := opening{t: t}
+	o := opening{t: t, past: s.over()}
 	s.openStreams(&o)
 	s.openDialogs(&o)
 	s.openWork(&o)
@@ -51,11 +56,39 @@ func (s *Session) Open(t int64) []Waiting {
 // opening collects what is open at t.
 type opening struct {
 	t    int64
+	past bool // it is over
 	list []Waiting
 }
 
+// add adds one thing. In format and then, {is|was} is a verb in its two tenses.
 func (o *opening) add(rank int, at Moment, what, who, then, format string, args ...any) {
-	o.list = append(o.list, Waiting{N: at.N, Since: at.T, What: what, For: who, Words: fmt.Sprintf(format, args...), Then: then, rank: rank})
+	o.list = append(o.list, Waiting{N: at.N, Since: at.T, What: what, For: who, Words: fmt.Sprintf(tense(format, o.past), args...), Then: tense(then, o.past), rank: rank})
+}
+
+// more says that there are so many more of what was added last.
+func (o *opening) more(n int) {
+	if n > 0 && len(o.list) > 0 {
+		o.list[len(o.list)-1].More = n
+	}
+}
+
+// tense takes of each {now|then} one.
+func tense(format string, past bool) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(format, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		verbs, after, _ := strings.Cut(rest, "}")
+		now, then, _ := strings.Cut(verbs, "|")
+		if past {
+			now = then
+		}
+		b.WriteString(now)
+		format = after
+	}
 }
 
 func (s *Session) openStreams(o *opening) {
@@ -66,11 +99,11 @@ func (s *Session) openStreams(o *opening) {
 		at, bytes := Moment{N: st.N, T: st.Since}, text.Count(st.Bytes)
 		switch record.Stream(stream) {
 		case record.Client:
-			o.add(rankStall, at, "stall", "agent", "It is starting, busy, stopped, or hangs.", "the agent does not read its input, and %s bytes of the client wait", bytes)
+			o.add(rankStall, at, "stall", "agent", "It {is|was} starting, busy, stopped, or {hangs|hung}.", "the agent {does|did} not read its input, and %s bytes of the client {wait|waited}", bytes)
 		case record.Agent:
-			o.add(rankStall, at, "stall", "client", "The agent stands still until it does.", "the client does not read the agent's output, and %s bytes wait", bytes)
+			o.add(rankStall, at, "stall", "client", "The agent {stands still until it does|stood still}.", "the client {does|did} not read the agent's output, and %s bytes {wait|waited}", bytes)
 		default:
-			o.add(rankStall, at, "stall", "client", "The agent may stand still until somebody does.", "nobody reads the agent's stderr, and %s bytes wait", bytes)
+			o.add(rankStall, at, "stall", "client", "The agent may {stand still until somebody does|have stood still}.", "nobody {reads|read} the agent's stderr, and %s bytes {wait|waited}", bytes)
 		}
 	}
 	for stream, p := range s.parts {
@@ -81,41 +114,44 @@ func (s *Session) openStreams(o *opening) {
 		if record.Stream(stream) == record.Agent {
 			who, other = other, who
 		}
-		o.add(rankHalf, p.Moment, "half", who, "It is not complete for the "+other+" before its line end (LF) has come.", "half a record has come from the %s, %s bytes without a line end", who, text.Count(p.bytes))
+		o.add(rankHalf, p.Moment, "half", who, "It is not complete for the "+other+" before its line end (LF) {has come|came}.", "half a record {has|had} come from the %s, %s bytes without a line end", who, text.Count(p.bytes))
 	}
 }
 
 func (s *Session) openDialogs(o *opening) {
-	n := 0
-	for i := len(s.Dialogs) - 1; i >= 0 && n < maxOpen; i-- {
-		d := s.Dialogs[i]
+	n, holds := 0, s.holder()
+	for _, d := range s.Dialogs {
 		if !d.Open(o.t) {
 			continue
 		}
-		n++
-		then := "The extension waits until the client answers it."
+		if n++; n > maxOpen {
+			continue
+		}
+		then := "The extension {waits until the client answers it|waited for the client to answer it}."
 		if d.Timeout > 0 {
-			then = "The extension goes on by itself " + ago(d.Timeout) + " after it asked."
+			then = "The extension {goes|would have gone} on by itself " + ago(d.Timeout) + " after it {asked|had asked}."
 		}
 		rank := rankLoose
-		if s.holds(d) {
+		if holds(d) {
 			rank = rankDialog
 		}
-		o.add(rank, d.Moment, "dialog", "client", then, "an extension asks the client something (%s) and has no answer", d.words())
+		o.add(rank, d.Moment, "dialog", "client", then, "an extension {asks|had asked} the client something (%s) and {has|had} no answer", d.words())
 	}
+	o.more(n - maxOpen)
 }
 
 // openWork gives what the agent is doing besides asking the model.
 func (s *Session) openWork(o *opening) {
 	tools := s.openTools()
 	for _, t := range tools[:min(len(tools), maxOpen)] {
-		o.add(rankWork, t.Start, "tool", "tool", "", "the tool %s (entry %d) runs", clip(t.Name, 60), t.Start.N)
+		o.add(rankWork, t.Start, "tool", "tool", "", "the tool %s (entry %d) {runs|was running}", clip(t.Name, 60), t.Start.N)
 	}
+	o.more(len(tools) - maxOpen)
 	if s.compact != nil {
-		o.add(rankWork, *s.compact, "compaction", "model", "", "the agent compacts the conversation")
+		o.add(rankWork, *s.compact, "compaction", "model", "", "the agent {compacts|was compacting} the conversation")
 	}
 	if s.retry != nil {
-		o.add(rankWork, *s.retry, "retry", "agent", "", "the agent waits before it asks the model again, after an error")
+		o.add(rankWork, *s.retry, "retry", "agent", "", "the agent {waits|was waiting} before it {asks|would ask} the model again, after an error")
 	}
 }
 
@@ -132,7 +168,11 @@ func (s *Session) openModel(o *opening) {
 			}
 		}
 		for _, c := range s.queue.waiting[:min(len(s.queue.waiting), maxOpen)] {
-			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s (entry %d) is queued, and goes to the model with the next run", c.words(), c.N)
+			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s (entry %d) {is|was} queued, and {goes|would have gone} to the model with the next run", c.words(), c.N)
+		}
+		o.more(len(s.queue.waiting) - maxOpen)
+		for _, c := range s.pending() {
+			o.add(rankCommand, c.Moment, "prompt", "agent", "", "the prompt of entry %d {was|had been} accepted, and its run {has|had} not begun", c.N)
 		}
 		return
 	}
@@ -142,40 +182,37 @@ func (s *Session) openModel(o *opening) {
 	}
 	switch m := s.life.open; {
 	case r.End != nil:
-		o.add(rankRun, *r.End, "run", "agent", "", "the run%s has ended and not settled", r.of())
+		o.add(rankRun, *r.End, "run", "agent", "", "the run%s {has|had} ended and not settled", r.of())
 		return
 	case m != nil && o.t-m.Latest < soon:
-		o.add(rankModel, m.Start, "model", "model", "", "the model is answering")
+		o.add(rankModel, m.Start, "model", "model", "", "the model {is|was} answering")
 	case m != nil && m.Updates > 0:
-		o.add(rankModel, Moment{N: m.Start.N, T: m.Latest}, "model", "model", "", "the model has stopped in the middle of its answer, and sent nothing")
+		o.add(rankModel, Moment{N: m.Start.N, T: m.Latest}, "model", "model", "", "the model {has|had} stopped in the middle of its answer, and sent nothing")
 	case m != nil:
-		o.add(rankModel, m.Start, "model", "model", "", "the model has begun an answer, and sent nothing of it")
+		o.add(rankModel, m.Start, "model", "model", "", "the model {has|had} begun an answer, and sent nothing of it")
 	case len(s.tools) == 0 && s.compact == nil && s.retry == nil:
-		o.add(rankModel, last, "model", "model", "", "the model was asked, and has sent nothing")
+		o.add(rankModel, last, "model", "model", "", "the model {was|had been} asked, and {has|had} sent nothing")
 	}
-	o.add(rankRun, r.Start, "run", "agent", "", "the run%s goes on", r.of())
+	o.add(rankRun, r.Start, "run", "agent", "", "the run%s {goes|was going} on", r.of())
 }
 
 func (s *Session) openCommands(o *opening) {
 	open := s.open()
-	for i, c := range open {
-		if i == maxOpen {
-			o.add(rankCommand, c.Moment, "command", "agent", "", "%d more commands have no response", len(open)-i)
-			return
-		}
+	for _, c := range open[:min(len(open), maxOpen)] {
 		switch {
 		case c.Type == "bash":
-			o.add(rankWork, c.Moment, "bash", "tool", "", "the client's bash command (entry %d) runs", c.N)
+			o.add(rankWork, c.Moment, "bash", "tool", "", "the client's bash command (entry %d) {runs|was running}", c.N)
 		case c.Type == "compact" && s.compact != nil:
-			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) has no response", c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) {has|had} no response", c.N)
 		case c.Type == "prompt" && c.Slash != "":
-			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when the command has.", "the extension's command %s (entry %d) has not ended", clip(c.Slash, 60), c.N)
+			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when the command has.", "the extension's command %s (entry %d) {has|had} not ended", clip(c.Slash, 60), c.N)
 		case c.Type == "prompt":
-			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent has neither accepted nor refused it.", "the prompt of entry %d has no response", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent {has|had} neither accepted nor refused it.", "the prompt of entry %d {has|had} no response", c.N)
 		case c.Type == "":
-			o.add(rankCommand, c.Moment, "command", "agent", "", "the line of entry %d, which is no command, has no response", c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the line of entry %d, which is no command, {has|had} no response", c.N)
 		default:
-			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s (entry %d) has no response", c.words(), c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s (entry %d) {has|had} no response", c.words(), c.N)
 		}
 	}
+	o.more(len(open) - maxOpen)
 }

@@ -97,6 +97,7 @@ func (s *Session) command(r *Record) {
 		s.message1(c, r)
 	case "bash":
 		c.output = new(sum)
+		s.pairs.twins(c)
 	}
 	// Before 0.57.0 a line ends at these, too: pi sees two lines that are no records.
 	if !s.traits.strictLF && splitsOld(r.Body) {

@@ -82,6 +82,20 @@ func (s *Session) raceLost(c *Command) bool {
 		!s.missing.agent && !s.missing.client
 }
 
+// pending gives the prompts of which pi has said that they start a run, and whose run has not begun, though nothing is
+// missing that could tell. Versions that do not say it take prompts, too, that start none.
+func (s *Session) pending() (list []*Command) {
+	if s.run != nil || s.missing.agent || s.missing.client {
+		return nil
+	}
+	for _, c := range s.pairs.prompts {
+		if c.Disposition == "started" && c.Success && c.Run == nil && !c.lost && !c.raced {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // lostPrompt is an agent_settled for which no run had ended: pi accepted a prompt and lost it.
 func (s *Session) lostPrompt(r *Record) bool {
 	if s.missing.agent || s.missing.client {

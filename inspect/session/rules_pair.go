@@ -101,6 +101,13 @@ var pairRules = []rule{
 		example:  `{"type":"prompt","message":"hi","streamingBehavior":"queue"}`,
 	},
 	{
+		Rule: record.Rule{ID: "field/repeated", Severity: record.SevHazard, Title: "a member that stands twice in a record",
+			Explain: "JSON does not say which of two members with the same name counts. pi takes the last one, as JavaScript " +
+				"does; other readers take the first, both, or refuse the record."},
+		hint:    "write each member once",
+		example: `{"id":"1","id":"2","type":"abort"}`,
+	},
+	{
 		Rule: record.Rule{ID: "field/unknown", Severity: record.SevNote, Title: "something that this version of pi does not have",
 			Explain: "A record, a member or a value is not in the vocabulary of the version of pi that was recorded. From " +
 				"the agent it means that pi is newer than pitap, or that an extension wrote it. From the client it " +

@@ -56,7 +56,7 @@ var ruleTests = []struct {
 	{"pair/id-reused", "behind its answer", ready + command("a", "abort") + answer("a", "abort") + command("a", "abort_bash") + answer("a", "abort_bash") + exits, ""},
 
 	{"pair/wrong-command", "", ready + command("a", "abort") + answer("a", "abort_bash") + exits, "pair/wrong-command#4"},
-	{"pair/wrong-command", "a command without type", ready + "> {\"id\":\"a\"}\n< {\"id\":\"a\",\"type\":\"response\",\"success\":false,\"error\":\"Unknown command: undefined\"}\n" + exits, ""},
+	{"pair/wrong-command", "a command without type", ready + "> {\"id\":\"a\"}\n< {\"id\":\"a\",\"type\":\"response\",\"success\":false,\"error\":\"Unknown command: undefined\"}\n" + exits, "field/missing#3"},
 
 	{"pair/early", "", command("a", "abort") + at(3, answer("a", "abort")) + exits, "pair/early#1"},
 	{"pair/early", "the second one", command("a", "abort") + at(0.5, answer("a", "abort")) + command("b", "abort") + at(9, answer("b", "abort")) + exits, ""},
@@ -70,6 +70,12 @@ var ruleTests = []struct {
 	{"field/type", "", ready + "> {\"id\":\"a\",\"type\":\"set_steering_mode\",\"mode\":5}\n" + answer("a", "set_steering_mode") + exits, "field/type#3"},
 	{"field/type", "right", ready + "> {\"id\":\"a\",\"type\":\"set_steering_mode\",\"mode\":\"all\"}\n" + answer("a", "set_steering_mode") + exits, ""},
 	{"field/value", "", ready + "> {\"id\":\"a\",\"type\":\"set_steering_mode\",\"mode\":\"some\"}\n" + answer("a", "set_steering_mode") + exits, "field/value#3"},
+	{"field/missing", "a record without type", ready + "> {\"id\":\"a\"}\n< {\"id\":\"a\",\"type\":\"response\",\"success\":false,\"error\":\"Unknown command: undefined\"}\n" + exits, "field/missing#3"},
+	{"field/missing", "the command itself is not there", "pi 0.74.2\n" + ready + command("a", "get_entries") + refused("a", "get_entries", "Unknown command: get_entries") + "> {\"id\":\"b\",\"type\":\"get_entries\",\"since\":5}\n" + refused("b", "get_entries", "Unknown command: get_entries") + exits, "command/unknown#3x2"},
+	{"field/type", "a type that is no word", ready + "> {\"id\":\"a\",\"type\":5}\n< {\"id\":\"a\",\"type\":\"response\",\"command\":5,\"success\":false,\"error\":\"Unknown command: 5\"}\n" + exits, "field/type#3"},
+	{"field/value", "one that there is", ready + "> {\"id\":\"a\",\"type\":\"set_steering_mode\",\"mode\":\"all\"}\n" + answer("a", "set_steering_mode") + exits, ""},
+	{"field/repeated", "", ready + "> {\"id\":\"x\",\"\\u0069d\":\"a\",\"type\":\"abort\"}\n" + answer("a", "abort") + exits, "field/repeated#3"},
+	{"field/repeated", "in different objects", ready + "> {\"id\":{\"id\":1,\"type\":2},\"type\":\"abort\"}\n< {\"id\":{\"id\":1,\"type\":2},\"type\":\"response\",\"command\":\"abort\",\"success\":true}\n" + exits, ""},
 	{"field/unknown", "a member", ready + "> {\"id\":\"a\",\"type\":\"abort\",\"force\":true}\n" + answer("a", "abort") + exits, "field/unknown#3"},
 	{"field/unknown", "a member that came later", "pi 0.74.2\n" + ready + "> {\"id\":\"b\",\"type\":\"bash\",\"command\":\"x\",\"excludeFromContext\":true}\n" +
 		"< {\"id\":\"b\",\"type\":\"response\",\"command\":\"bash\",\"success\":true,\"data\":{\"output\":\"\",\"exitCode\":0,\"cancelled\":false,\"truncated\":false}}\n" + exits, "field/unknown#3"},
@@ -118,6 +124,7 @@ var ruleTests = []struct {
 	{"dialog/late", "", ready + dialog("u", "input", `,"timeout":200`) + at(0.5, reply("u", `,"value":"a"`)) + exits, "dialog/late#4"},
 	{"dialog/late", "in time", ready + dialog("u", "input", `,"timeout":200`) + at(0.1, reply("u", `,"value":"a"`)) + exits, ""},
 	{"dialog/id-reused", "", ready + dialog("u", "input", "") + reply("u", `,"value":"a"`) + dialog("u", "input", "") + reply("u", `,"value":"a"`) + exits, "dialog/id-reused#5"},
+	{"dialog/id-reused", "1 and \"1\"", ready + dialog("1", "input", "") + "< {\"type\":\"extension_ui_request\",\"id\":1,\"method\":\"setTitle\",\"title\":\"x\"}\n" + reply("1", `,"value":"a"`) + exits, "field/unknown#4"},
 
 	{"order/nesting", "an update without message", prompt("p", "hi") + started("p") + runStart + textUpdate("delta", 0, "delta", "x") + abortedRun + exits, "order/nesting#5"},
 	{"order/nesting", "a turn outside a run", ready + turn + exits, "order/nesting#3"},
@@ -149,9 +156,12 @@ var ruleTests = []struct {
 
 	{"order/turn-end", "another message", prompt("p", "hi") + started("p") + runStart + whole(assistant("", "stop")) + turnEnd(assistant(says("x"), "stop")) + runEnd() + settled + exits, "order/turn-end#7"},
 	{"order/turn-end", "a result is missing", prompt("p", "hi") + started("p") + runStart + whole(assistant(toolCall("c1", "bash"), "toolUse")) + toolStart("c1", "bash") + toolEnd("c1", "bash") + whole(result("c1", "bash")) + turnEnd(assistant(toolCall("c1", "bash"), "toolUse")) + runEnd() + settled + exits, "order/turn-end#11"},
+	{"order/turn-end", "the same", prompt("p", "hi") + started("p") + runStart + whole(assistant(says("x"), "stop")) + turnEnd(assistant(says("x"), "stop")) + runEnd() + settled + exits, ""},
+	{"order/turn-end", "records are missing", prompt("p", "hi") + started("p") + runStart + whole(assistant("", "stop")) + "* \"gap\",\"from\":\"agent\",\"lost\":{\"agent\":5}\n" + turnEnd(assistant(says("x"), "stop")) + runEnd() + settled + exits, ""},
 
 	{"order/tool-start", "no call", tools(toolStart("c1", "bash")+toolStart("c2", "bash")+toolEnd("c1", "bash")+toolEnd("c2", "bash"), result("c1", "bash")), "order/tool-start#8"},
 	{"order/tool-start", "another name", tools(toolStart("c1", "read")+toolEnd("c1", "read"), result("c1", "bash")), "order/tool-start#7"},
+	{"order/tool-start", "a nested call, which no message has", tools(toolStart("c1", "bash")+"< {\"type\":\"tool_execution_start\",\"toolCallId\":\"c1/1\",\"toolName\":\"read\",\"args\":{},\"parentToolCallId\":\"c1\"}\n< {\"type\":\"tool_execution_end\",\"toolCallId\":\"c1/1\",\"toolName\":\"read\",\"parentToolCallId\":\"c1\",\"result\":{},\"isError\":false}\n"+toolEnd("c1", "bash"), result("c1", "bash")), ""},
 	{"order/tool-end", "never ends", prompt("p", "hi") + started("p") + runStart + whole(assistant(toolCall("c1", "bash"), "toolUse")) + toolStart("c1", "bash") + turnEnd(assistant(toolCall("c1", "bash"), "toolUse")) + runEnd() + settled + exits, "order/tool-end#8"},
 	{"order/tool-end", "no start", tools(toolEnd("c0", "bash")+toolStart("c1", "bash")+toolEnd("c1", "bash"), result("c1", "bash")), "order/tool-end#7"},
 	{"order/tool-end", "no result", tools(toolStart("c1", "bash") + toolEnd("c1", "bash")), "order/tool-end#9"},
@@ -167,6 +177,7 @@ var ruleTests = []struct {
 	{"wait/run", "a tool runs", ready + prompt("p", "hi") + started("p") + runStart + whole(assistant(toolCall("c1", "bash"), "toolUse")) + toolStart("c1", "bash") + at(20, exits), "end/eof#10"},
 
 	{"end/no-start", "", "* \"exit\",\"code\":127,\"error\":\"no such file\"\n", "end/no-start#1"},
+	{"end/no-start", "the agent's own 127", ready + "* \"eof\",\"from\":\"client\"\n* \"exit\",\"code\":127\n", "end/died#4"},
 	{"end/eof", "", ready + "> {\"id\":\"b\",\"type\":\"bash\",\"command\":\"sleep 3\"}\n" + exits, "end/eof#4"},
 	{"end/eof", "nothing open", ready + exits, ""},
 	{"end/killed", "", ready + prompt("p", "hi") + started("p") + runStart + "* \"signal\",\"signal\":\"SIGTERM\",\"to\":\"agent\"\n* \"exit\",\"code\":143\n", "end/killed#8"},
@@ -174,12 +185,18 @@ var ruleTests = []struct {
 	{"end/killed", "idle", ready + "* \"signal\",\"signal\":\"SIGTERM\",\"to\":\"agent\"\n* \"exit\",\"code\":143\n", ""},
 	{"end/killed-by-line", "an id that is nested deep", ready + "> {\"id\":" + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + ",\"type\":\"abort\"}\n* \"exit\",\"code\":1\n", "end/killed-by-line#3"},
 	{"end/killed-by-line", "with more behind it", ready + "> null\n" + command("x", "abort") + "* \"exit\",\"code\":1\n", "end/killed-by-line#3"},
+	{"end/killed-by-line", "it was answered", ready + "> 42\n< {\"type\":\"response\",\"success\":false,\"error\":\"Unknown command: undefined\"}\n* \"exit\",\"code\":1\n", "framing/not-object#3 end/died#5"},
+	{"end/killed-by-line", "long after it", ready + "> null\n9 * \"exit\",\"code\":1\n", "framing/not-object#3 end/died#4"},
 	{"end/reader-gone", "", ready + prompt("p", "hi") + started("p") + runStart + "* \"closed\",\"from\":\"agent\"\n* \"exit\",\"code\":1\n", "end/reader-gone#8"},
 	{"end/reader-gone", "at the end", ready + "* \"eof\",\"from\":\"client\"\n* \"closed\",\"from\":\"agent\"\n* \"exit\",\"code\":0\n", ""},
 	{"end/open", "", ready + command("a", "abort") + "* \"exit\",\"code\":0\n", "end/open#4"},
+	{"end/open", "the client had closed its input", ready + command("a", "abort") + exits, "end/eof#4"},
 	{"end/left", "", ready + prompt("p", "hi") + started("p") + runStart + "* \"exit\",\"code\":0\n", "end/left#7"},
+	{"end/left", "the run has settled", ready + run("p", "hi", "hello") + "* \"exit\",\"code\":0\n", ""},
 	{"end/died", "", ready + command("a", "abort") + "* \"exit\",\"code\":7\n", "end/died#4"},
 	{"end/died", "before it said anything", "* \"exit\",\"code\":1\n", "end/died#1"},
+	{"end/died", "of a signal", ready + command("a", "abort") + "* \"signal\",\"signal\":\"SIGHUP\",\"to\":\"agent\"\n* \"exit\",\"code\":129\n", "end/killed#5"},
+	{"end/died", "with 0", ready + "* \"exit\",\"code\":0\n", ""},
 	{"end/cut", "", ready + prompt("p", "hi") + started("p") + runStart, "end/cut#6"},
 	{"end/cut", "idle", ready, ""},
 	{"end/stderr", "", ready + "! warming up\n! TypeError: x is not a function\n!     at foo.js:1\n* \"exit\",\"code\":7\n", "end/stderr#3x3 end/died#6"},
@@ -233,6 +250,9 @@ func TestRules(t *testing.T) {
 				t.Errorf("found %s, want %s\n%s", got, test.want, words(list))
 			}
 			for _, f := range list {
+				if strings.HasPrefix(f.Rule, "framing/") {
+					continue // has tests of its own
+				}
 				if r := ruleOf(f.Rule); f.Text == "" || f.Hint == "" || f.Severity != r.Severity || strings.Contains(f.Text, "%!") || strings.HasSuffix(f.Text, ".") {
 					t.Errorf("finding %+v", f)
 				}
@@ -247,6 +267,9 @@ func TestRules(t *testing.T) {
 	for _, r := range rules {
 		if !fires[r.ID] {
 			t.Errorf("no session in which %s finds something", r.ID)
+		}
+		if !silent[r.ID] {
+			t.Errorf("no session that %s could be suspected to find something in, and does not", r.ID)
 		}
 		if r.Explain == "" || r.Title == "" || r.hint == "" || r.example == "" {
 			t.Errorf("%s says too little of itself", r.ID)

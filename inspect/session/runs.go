@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 
 	"pitap/record/scan"
@@ -248,6 +249,7 @@ func (s *Session) reset(c *Command, cancelled bool) {
 	}
 	if c.known.ResetsSession && c.Success {
 		s.queue.drop(c.Response, true)
+		s.pairs.prompts = slices.DeleteFunc(s.pairs.prompts, func(p *Command) bool { return p.N < c.N && p.Response != nil }) // their runs never begin
 	}
 	if s.run != nil && s.run.Start.N < c.Response.N && (s.run.Prompt == nil || s.run.Prompt.N < c.N) {
 		s.run.Broken = "the session was replaced by " + c.Type

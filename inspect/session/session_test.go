@@ -36,7 +36,7 @@ func TestRunTree(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	st := s.Stats()
+	st := s.Stats(s.T)
 	if st.RunCount != 1 || st.Runs[0].Turns != 2 || st.Runs[0].FirstDelta != 1_599_000_000 || st.Usage.Output != 14 || st.Tools[0].Calls != 1 || st.Tools[0].Took != 999_000_000 {
 		t.Errorf("stats %+v", st)
 	}
@@ -217,7 +217,7 @@ func TestAlikeAndAhead(t *testing.T) {
 		if got, want := other.Findings(), quick.Findings(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: findings\n%swant\n%s", name, wordsOf(got), wordsOf(want))
 		}
-		if got, want := other.Stats(), quick.Stats(); !reflect.DeepEqual(got, want) {
+		if got, want := other.Stats(other.T), quick.Stats(quick.T); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: stats %+v\nwant %+v", name, got, want)
 		}
 		x, y := other.Runs[0].Turns[0].Messages[0], quick.Runs[0].Turns[0].Messages[0]
@@ -237,7 +237,7 @@ func TestStats(t *testing.T) {
 	}
 	b.WriteString("> {\"type\":\"get_state\"}\n")
 	s := ended(t, b.String()+exits)
-	st := s.Stats()
+	st := s.Stats(s.T)
 	var abort Latency
 	for _, l := range st.Commands {
 		if l.Command == "abort" {

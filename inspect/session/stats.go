@@ -10,13 +10,14 @@ import (
 
 // Stats are the figures of a session. Times are nanoseconds.
 type Stats struct {
-	Duration int64        `json:"duration_ns"`
+	Duration int64        `json:"duration_ns"` // up to now when it is live
+	Live     bool         `json:"live"`        // it goes on
 	Entries  int64        `json:"entries"`
 	Lost     int64        `json:"lost_bytes,omitempty"`
 	Version  string       `json:"version"`
-	From     string       `json:"version_from"`
-	Kinds    []KindVolume `json:"kinds"`    // most bytes first
-	Commands []Latency    `json:"commands"` // by name
+	From     string       `json:"version_from"` // "header", "guess", or "newest": nothing tells, and it is assumed
+	Kinds    []KindVolume `json:"kinds"`        // most bytes first
+	Commands []Latency    `json:"commands"`     // by name
 	Slowest  []Slow       `json:"slowest"`
 	RunCount int          `json:"run_count"`
 	Runs     []RunStats   `json:"runs"`  // of very many the latest
@@ -90,9 +91,13 @@ type UsageStats struct {
 	Cost       float64 `json:"cost"`
 }
 
-// Stats gives the figures of what was added so far.
-func (s *Session) Stats() *Stats {
-	st := &Stats{Duration: s.T, Entries: s.Entries, Lost: s.Lost, Version: s.Version.String(), From: s.VersionFrom,
+// Stats gives the figures of what was added so far. t is the time at which they are asked for, in nanoseconds since the
+// start; of a session that has ended the time does not matter.
+func (s *Session) Stats(t int64) *Stats {
+	if t = max(t, s.T); s.Ended {
+		t = s.T
+	}
+	st := &Stats{Duration: t, Live: !s.Ended, Entries: s.Entries, Lost: s.Lost, Version: s.Version.String(), From: s.VersionFrom,
 		Kinds: []KindVolume{}, Commands: []Latency{}, Slowest: slices.Clone(s.figures.slowest), RunCount: s.figures.runs,
 		Runs: []RunStats{}, Tools: []ToolStats{}, Stalls: []StallStats{}, Usage: UsageStats(s.figures.usage), Sizes: map[string][]int64{}}
 	for _, k := range s.kinds.list {
@@ -121,7 +126,7 @@ func (s *Session) Stats() *Stats {
 	for _, stall := range s.Stalls {
 		took := stall.For
 		if took == 0 {
-			took = s.T - stall.Since
+			took = t - stall.Since
 		}
 		st.Stalls = append(st.Stalls, StallStats{stall.Stream.String(), stall.Since, took, stall.For > 0})
 	}

@@ -9,7 +9,15 @@ import (
 
 // WriteText writes the figures for people. width is that of the terminal, 0 for no limit.
 func (st *Stats) WriteText(w io.Writer, p text.Palette, width int) error {
-	head := fmt.Sprintf("%s  %s entries  pi %s (%s)", ago(st.Duration), text.Count(st.Entries), st.Version, st.From)
+	live := ""
+	if st.Live {
+		live = " so far, live"
+	}
+	took := ago(st.Duration) + live + "  "
+	if st.Duration == 0 && !st.Live { // a fixture has no times
+		took = ""
+	}
+	head := fmt.Sprintf("%s%s entries  pi %s (%s)", took, text.Count(st.Entries), st.Version, versionFrom(st.From))
 	if st.Lost > 0 {
 		head += "  " + p.Red(text.Size(st.Lost)+" not recorded")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pitap/inspect/text"
 	"pitap/record"
 )
 
@@ -48,55 +49,116 @@ func (s *Session) why(t int64) (why string, said bool) {
 // waiting says what is open at t.
 func (s *Session) waiting(open []Waiting, t int64) string {
 	first := open[0]
-	out := first.said(t) + "."
+	out := s.age(&first, t) + "."
 	if first.Then != "" {
 		out += " " + first.Then
 	}
 	var rest []string
+	more := first.More
 	for _, w := range open[1:] {
-		rest = append(rest, w.said(t))
+		rest = append(rest, s.age(&w, t))
+		more += w.More
+	}
+	if len(rest) > maxSaid {
+		more += len(rest) - maxSaid
+		rest = rest[:maxSaid]
+	}
+	if more > 0 {
+		least := ""
+		if s.pairs.blind {
+			least = "at least "
+		}
+		rest = append(rest, fmt.Sprintf("and %s%s more", least, text.Count(int64(more))))
 	}
 	if len(rest) > 0 {
-		out += " Behind that, " + join(rest) + "."
+		out += " Behind that, " + strings.Join(rest, "; ") + "."
 	}
 	return capital(out)
 }
 
-// said is what is open, with its age at t.
-func (w *Waiting) said(t int64) string { return fmt.Sprintf("%s, for %s", w.Words, ago(t-w.Since)) }
+// timeless tells that entries have no times, as in fixtures.
+func (s *Session) timeless() bool { return s.Ended && s.T == 0 && s.Entries > 1 }
 
-// said says what crossed last in each direction.
+// maxSaid is how much of what is open is told besides the first.
+const maxSaid = 4
+
+// age says what is open, with its age at t. What a recording that was cut had open went on for nobody knows how long.
+func (s *Session) age(w *Waiting, t int64) string {
+	least := ""
+	switch {
+	case s.timeless():
+		return w.Words
+	case s.over() && s.Exit == nil && !s.missing.edited:
+		least = " at least"
+	}
+	return fmt.Sprintf("%s, for %s%s", w.Words, ago(t-w.Since), least)
+}
+
+// said says what crossed last in each direction, seen from t.
 func (s *Session) said(t int64) string {
+	past := s.over()
 	side := func(stream record.Stream, name, verb string) string {
-		if m := s.Last[stream]; m != nil {
-			return fmt.Sprintf("the %s last %s %s (entry %d), %s ago", name, verb, clip(m.Kind, 60), m.N, ago(t-m.T))
+		m := s.Last[stream]
+		if m == nil {
+			return fmt.Sprintf(tense("the %s {has|had} %s nothing", past), name, verb)
 		}
-		return fmt.Sprintf("the %s has %s nothing", name, verb)
+		when := ", " + ago(t-m.T) + " ago"
+		if past {
+			when = s.before(t - m.T)
+		}
+		return fmt.Sprintf("the %s last %s %s (entry %d)%s", name, verb, clip(m.Kind, 60), m.N, when)
 	}
 	return " " + capital(side(record.Client, "client", "sent")) + "; " + side(record.Agent, "agent", "sent") + "."
+}
+
+// before is how long before the end of a recording something was.
+func (s *Session) before(ns int64) string {
+	if ns <= 0 && !s.timeless() {
+		return ", just then"
+	}
+	return s.after(", %s before that", ns)
 }
 
 // ending says how a session ended.
 func (s *Session) ending() string {
 	e := s.Exit
 	if e == nil {
-		end := "The recording stops here without the agent's exit: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
-		if open := s.Open(s.T); len(open) > 0 {
-			end += " Then: " + lower(s.waiting(open, s.T))
-		} else {
-			end += " Nothing was open."
-		}
-		return end + s.said(s.T)
+		return s.unended()
 	}
 	if e.Error != "" {
 		return fmt.Sprintf("The agent could not be started: %s (status %d).", strings.TrimRight(e.Error, "."), e.Code)
 	}
-	out := fmt.Sprintf("The agent %s, %s after the start%s.", e.words(), ago(e.T), s.cause())
+	out := fmt.Sprintf("The agent %s%s%s.", e.words(), s.after(", %s after the start", e.T), s.cause())
 	out += s.openThen()
 	if lines, best := s.lastWords(); len(lines) > 0 {
 		out += fmt.Sprintf(" On stderr it said: %s", clip(trimLine(lines[best].Text), 200))
 	}
 	return out
+}
+
+// unended says how a recording stops that does not hold the agent's exit.
+func (s *Session) unended() string {
+	end, unknown := fmt.Sprintf("The recording stops here%s, without the agent's exit.", s.after(", %s after the start", s.T)), ""
+	if s.missing.edited {
+		end = "This fixture ends without the agent's exit."
+	} else {
+		unknown = " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
+	}
+	end += s.toldToEnd()
+	if open := s.Open(s.T); len(open) > 0 {
+		end += " Open was then: " + lower(s.waiting(open, s.T))
+	} else {
+		end += " Nothing was open then."
+	}
+	return end + s.said(s.T) + unknown
+}
+
+// after writes a span of time into words, nothing when there are no times.
+func (s *Session) after(words string, ns int64) string {
+	if s.timeless() {
+		return ""
+	}
+	return fmt.Sprintf(words, ago(ns))
 }
 
 // openThen says what was open when the session ended.
@@ -129,18 +191,16 @@ func (s *Session) cause() string {
 	e := s.Exit
 	if s.diedOfLine() {
 		c := s.Commands[len(s.Commands)-1]
-		return fmt.Sprintf(", %s after the line of entry %d, which killed it", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the line of entry %d, which killed it", s.after(" %s", e.T-c.T), c.N)
 	}
-	for i := len(s.Signals) - 1; i >= 0; i-- {
-		if sig := s.Signals[i]; deadly(sig.Kind) && sig.N < e.N {
-			return fmt.Sprintf(", %s after it was sent %s (entry %d)", ago(e.T-sig.T), sig.Kind, sig.N)
-		}
+	if sig := s.deadlySignal(); sig != nil && sig.N < e.N {
+		return fmt.Sprintf(",%s after it was sent %s (entry %d)", s.after(" %s", e.T-sig.T), sig.Kind, sig.N)
 	}
 	if c := s.Closed[record.Agent]; c != nil && c.N < e.N && (e.Code != 0 || e.Signal == "SIGPIPE") {
-		return fmt.Sprintf(", %s after the client had stopped reading its output for good (entry %d)", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the client had stopped reading its output for good (entry %d)", s.after(" %s", e.T-c.T), c.N)
 	}
 	if c := s.EOF[record.Client]; c != nil && c.N < e.N {
-		return fmt.Sprintf(", %s after the client had closed its input (entry %d)", ago(e.T-c.T), c.N)
+		return fmt.Sprintf(",%s after the client had closed its input (entry %d)", s.after(" %s", e.T-c.T), c.N)
 	}
 	switch {
 	case e.Signal != "":
@@ -149,6 +209,27 @@ func (s *Session) cause() string {
 		return ", as pi does on a signal; it did not come through pitap"
 	}
 	return ", by itself"
+}
+
+// deadlySignal is the latest signal to the agent that ends it, nil without one.
+func (s *Session) deadlySignal() *Signal {
+	for i := len(s.Signals) - 1; i >= 0; i-- {
+		if deadly(s.Signals[i].Kind) {
+			return &s.Signals[i]
+		}
+	}
+	return nil
+}
+
+// toldToEnd says what asked an agent to end whose end was not recorded.
+func (s *Session) toldToEnd() string {
+	if sig := s.deadlySignal(); sig != nil {
+		return fmt.Sprintf(" The agent had been sent %s (entry %d)%s.", sig.Kind, sig.N, s.before(s.T-sig.T))
+	}
+	if c := s.EOF[record.Client]; c != nil {
+		return fmt.Sprintf(" The client had closed its input (entry %d)%s.", c.N, s.before(s.T-c.T))
+	}
+	return ""
 }
 
 func (s *Session) diedOfLine() bool {

@@ -17,7 +17,7 @@ func (s *Store) Figures(width int) []Line {
 	if s.sess == nil {
 		return nil
 	}
-	st := s.sess.Stats()
+	st := s.sess.Stats(s.now())
 	var b strings.Builder
 	st.WriteText(&b, text.Palette{Enabled: true}, width)
 	lines := coloured(b.String())

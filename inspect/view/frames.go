@@ -191,6 +191,7 @@ type frameReader struct {
 	dec   *record.FrameReader
 }
 
+// read appends the content of a frame, of a damaged one what the loader gets of it.
 func (r *frameReader) read(f *frame, dst []byte) ([]byte, error) {
 	src := r.src
 	if f.spilled {
@@ -207,7 +208,13 @@ func (r *frameReader) read(f *frame, dst []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.dec.Append(dst, f.off, info.Size())
+		raw, err := r.dec.Append(dst, f.off, info.Size())
+		if err != nil {
+			if part, _ := r.dec.Kept(dst, f.off, info.Size()); len(part) > len(dst) {
+				return part, nil
+			}
+		}
+		return raw, err
 	}
 	n := len(dst)
 	dst = append(dst, make([]byte, f.size)...)

@@ -85,9 +85,9 @@ func (s *Store) pump() (again bool) {
 		}
 	}
 	s.mu.Lock()
-	again = s.indexed && s.loaded != s.count
+	again = s.indexed && s.loaded != s.count && (len(c.Damage()) == 0 || s.partly())
 	s.mu.Unlock()
-	if again && c.Err() == nil && len(c.Damage()) == 0 {
+	if again && c.Err() == nil {
 		return true
 	}
 	s.finish(c.Err())
@@ -123,9 +123,13 @@ func (s *Store) add(e *record.Entry, unit int64) {
 		}
 		f = s.frames[k]
 		if s.loaded < f.base { // frames before it are damaged
+			if s.partly() {
+				s.indexWrong = true
+				return
+			}
 			s.skipTo(k)
 		}
-		if i = int(s.loaded - f.base); i >= f.count {
+		if i = int(s.loaded - f.base); i < 0 || i >= f.count { // i < 0: entries that stand behind later ones are left out
 			s.indexWrong = true
 			return
 		}
@@ -148,6 +152,13 @@ func (s *Store) add(e *record.Entry, unit int64) {
 	if s.filter != nil && !s.indexed {
 		s.matchTail(f, i, e)
 	}
+}
+
+// partly tells whether the frame that gave the latest entry has given fewer than the index says: of a damaged frame what
+// stands before the damage is kept.
+func (s *Store) partly() bool {
+	k := s.frameAt(s.loaded)
+	return k >= 0 && s.loaded > s.frames[k].base
 }
 
 // skipTo notes the frames before frame k that gave nothing.

@@ -204,7 +204,7 @@ func (s *Store) Process(width int) (lines []Line) {
 	if s.sess == nil {
 		return lines
 	}
-	field("pi", fmt.Sprintf("%s (%s)", s.sess.Version, s.sess.VersionFrom))
+	field("pi", s.sess.VersionWords())
 	now := s.now()
 	lines = append(lines, Line{}, head("in words"))
 	lines = append(lines, wrapped(Plain, "", s.sess.Why(now), width)...)

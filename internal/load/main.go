@@ -1,11 +1,13 @@
 // Command load is the agent of the benchmarks of the whole program.
 //
 //	load echo          answers each line with a line
+//	load runs FILE     answers each line {"id":"ID",... with the lines of FILE, in which @ID stands for the id
 //	load flood N FILE  writes the lines of FILE again and again, N bytes or a little more, as fast as it can
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -22,6 +24,8 @@ func run(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "echo":
 		return echo()
+	case len(args) == 2 && args[0] == "runs":
+		return runs(args[1])
 	case len(args) == 3 && args[0] == "flood":
 		n, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil {
@@ -29,7 +33,7 @@ func run(args []string) error {
 		}
 		return flood(n, args[2])
 	}
-	return fmt.Errorf("usage: load echo | load flood N FILE")
+	return fmt.Errorf("usage: load echo | load runs FILE | load flood N FILE")
 }
 
 // echo answers at once, one write a line, as pi does.
@@ -45,6 +49,33 @@ func echo() error {
 		buf = append(append(append(buf[:0], answer...), line[:len(line)-1]...), '}', '\n')
 		if _, err := os.Stdout.Write(buf); err != nil {
 			return err
+		}
+	}
+}
+
+// runs writes each line by itself, as pi does.
+func runs(file string) error {
+	template, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(os.Stdin, 64<<10)
+	buf := make([]byte, 0, 64<<10)
+	for {
+		command, err := lines.ReadSlice('\n')
+		if err != nil {
+			return nil
+		}
+		id, _, _ := bytes.Cut(bytes.TrimPrefix(command, []byte(`{"id":"`)), []byte(`"`))
+		for line := range bytes.Lines(template) {
+			before, after, found := bytes.Cut(line, []byte("@ID"))
+			buf = append(buf[:0], before...)
+			if found {
+				buf = append(append(buf, id...), after...)
+			}
+			if _, err := os.Stdout.Write(buf); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (s Stdio) String() string {
 // Everything that the agent writes is read at once and kept, whether or not a method waits for it.
 type Conversation struct {
 	Out, Err *Output       // the agent's stdout and stderr
-	Patience time.Duration // how long a method waits; 20 s at first
+	Patience time.Duration // how long a method waits; 60 s at first: a busy machine starts node and pi in 20
 
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -54,7 +54,7 @@ type Conversation struct {
 // Start starts cmd, which must have no Stdin, Stdout and Stderr of its own, with three pipes or socket pairs.
 func Start(t testing.TB, cmd *exec.Cmd, stdio Stdio) *Conversation {
 	t.Helper()
-	c := &Conversation{Patience: 20 * time.Second, t: t, cmd: cmd, changed: make(chan struct{})}
+	c := &Conversation{Patience: 60 * time.Second, t: t, cmd: cmd, changed: make(chan struct{})}
 	var ours, theirs [3]*os.File
 	closeAll := func(files [3]*os.File) {
 		for _, f := range files {

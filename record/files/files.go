@@ -150,6 +150,9 @@ func read(path string, left int) ([]byte, error) {
 	if !info.Mode().IsRegular() || !os.SameFile(before, info) {
 		return nil, errors.New("not kept: not a regular file")
 	}
+	if info.Size() > MaxFile {
+		return nil, fmt.Errorf("not kept: more than %d MiB", MaxFile>>20)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	switch {
 	case err != nil:

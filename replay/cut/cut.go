@@ -114,11 +114,15 @@ func (c *cutter) folders(h, out *record.Header) {
 			c.rewrite.pairs = append(c.rewrite.pairs, replay.Pair{Old: quotedPath(was), New: quotedPath(f.now)})
 		}
 	}
+	if dir := replay.SessionDir(h.Argv); dir != "" {
+		c.rewrite.pairs = append(c.rewrite.pairs, replay.Pair{Old: dir, New: "/home/user/sessions"})
+	}
 	if i := strings.LastIndex(filepath.ToSlash(h.Agent.Path), "/node_modules/"); i > 0 {
 		c.rewrite.pairs = append(c.rewrite.pairs, replay.Pair{Old: h.Agent.Path[:i], New: "/usr/lib"})
 	}
-	if len(h.Host) > 3 {
-		c.rewrite.pairs = append(c.rewrite.pairs, replay.Pair{Old: h.Host, New: "host"})
+	c.rewrite.called(h.Host, "host")
+	if home := filepath.ToSlash(strings.TrimRight(h.Home, `/\`)); home != "" {
+		c.rewrite.called(home[strings.LastIndexByte(home, '/')+1:], "user")
 	}
 }
 
@@ -200,7 +204,7 @@ func (c *cutter) write(from record.Stream, body []byte, eol string) error {
 	if from != record.Stderr && !c.opt.Exact {
 		body = c.rewrite.record(body, from == record.Client)
 	} else if !c.opt.Exact {
-		body = []byte(c.rewrite.replaced("", string(body), false))
+		body = c.rewrite.line(body)
 	}
 	e := &record.Entry{From: from, Body: body, EOL: eol, Form: record.Text}
 	switch r := scan.Scan(body); {
@@ -304,7 +308,7 @@ type mark struct {
 
 func (p *plan) choose(all []mark, runs int) error {
 	if p.opt.Run > runs {
-		return fmt.Errorf("run %d of %d", p.opt.Run, runs)
+		return fmt.Errorf("there is no run %d: the session has %d", p.opt.Run, runs)
 	}
 	if len(all) == 0 {
 		return errors.New("no entries")

@@ -144,7 +144,7 @@ func TestParts(t *testing.T) {
 	err := cut.Cut(&bytes.Buffer{}, func() (*record.Reader, error) {
 		return record.NewReader(strings.NewReader(one), func() (int64, error) { return int64(len(one)), nil }), nil
 	}, cut.Options{Run: 2})
-	if err == nil || err.Error() != "run 2 of 1" {
+	if err == nil || err.Error() != "there is no run 2: the session has 1" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -176,4 +176,45 @@ func FuzzCut(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The names of the machine and of its user are nowhere but in the client's own words; words of the protocol that are
+// spelled like them stay.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("at /home/prompter/lib/x.js ", 50)
+	capture := `{"pitap":1,"start":"2026-11-30T14:05:00Z","argv":["pi","--mode","rpc","--session-dir","/srv/s-17"],"cwd":"/home/prompter/w","home":"/home/prompter","tmp":"/tmp","host":"settled-4711","agent":{"version":"1.6.0"}}
+{"n":1,"t":1,"from":"client","off":0,"msg":{"type":"bash","command":"ls -l # on settled-4711 as prompter"}}
+{"n":2,"t":2,"from":"agent","off":0,"msg":{"type":"response","command":"bash","success":true,"data":{"output":"-rw-r--r-- 1 prompter prompters 5 a.txt\nprompter@settled-4711:/home/prompter/w$","hostname":"settled-4711","kind":"prompter","env":"KEY=sk-ant-api03-0123456789abcdef_x\nAuthorization: Bearer abcdefghijklmnopqrst","file":"/srv/s-17/a.jsonl","wall_time_seconds":0.8}}}
+{"n":3,"t":3,"from":"agent","off":0,"text":"loaded /home/prompter/w/ext.ts"}
+{"n":4,"t":4,"from":"stderr","off":0,"text":"` + long + `"}
+{"n":5,"t":5,"note":"exit","from":"agent","code":0}
+`
+	got := cutting(t, capture, cut.Options{})
+	for _, want := range []string{
+		`"command":"ls -l # on settled-4711 as prompter"`,
+		`"output":"-rw-r--r-- 1 user prompters 5 a.txt\nuser@host:/home/user/project$","hostname":"host","kind":"prompter","env":"KEY=SECRET\nAuthorization: SECRET","file":"/home/user/sessions/a.jsonl","wall_time_seconds":1`,
+		`"text":"loaded /home/user/project/ext.ts"`, `at /home/user/lib/x.js at`, `"--session-dir","/home/user/sessions"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	if len(got) > 1500 {
+		t.Errorf("%d bytes", len(got))
+	}
+	if again := cutting(t, got, cut.Options{}); again != got {
+		t.Errorf("cut again: %s", again)
+	}
+}
+
+// A text that is rewritten is still written as pi writes it: what breaks readers is not mended.
+func TestRawCharacters(t *testing.T) {
+	text := "/home/ann/x\u2028y\u2029z\u0085 \x7f " + `\u0000\u001b\t\"\\ 名前`
+	capture := `{"pitap":1,"home":"/home/ann","agent":{"version":"1.6.0"}}
+{"from":"agent","msg":{"type":"x","text":"` + text + `"}}
+`
+	want := `{"from":"agent","msg":{"type":"x","text":"` + strings.Replace(text, "/home/ann", "/home/user", 1) + `"}}`
+	if got := cutting(t, capture, cut.Options{}); !strings.Contains(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
 }

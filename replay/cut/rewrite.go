@@ -28,7 +28,8 @@ const (
 // rewriter puts stand-ins for what differs between two recordings of the same conversation. The same thing always gets
 // the same one.
 type rewriter struct {
-	pairs []replay.Pair     // folders and the like
+	pairs []replay.Pair     // folders
+	names []name            // of the machine and of its user
 	ids   map[string]string // ids that were seen, by what they were
 	kinds map[string]int    // how many of a kind
 	stack []frame
@@ -50,6 +51,8 @@ var (
 	port    = regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}`)
 	short   = regexp.MustCompile(`^[0-9a-f]{8}$`)
 	random  = regexp.MustCompile(`^(call|toolu|resp|msg|chatcmpl|fc|rs)[-_][0-9A-Za-z_|-]{4,}$`)
+	secret  = regexp.MustCompile(`\b(sk-|gh[opsur]_|github_pat_|xox[abeprs]-|AKIA|AIza|glpat-|hf_|npm_)[0-9A-Za-z_-]{16,}|\bBearer [0-9A-Za-z._~+/=-]{16,}`)
+	word    = regexp.MustCompile(`^[0-9A-Za-z_.-]*$`)
 	tmpName = regexp.MustCompile(`\b(pi-[a-z]+-)[0-9a-f]{8,}`)
 )
 
@@ -58,14 +61,63 @@ var idKeys = map[string]bool{"id": true, "parentId": true, "entryId": true, "lea
 	"targetId": true, "since": true, "toolCallId": true, "parentToolCallId": true, "responseId": true}
 
 // usageKeys are members with figures of use.
-var usageKeys = map[string]bool{"usage": true, "cost": true, "tokens": true, "contextUsage": true, "tokensBefore": true, "tokensAfter": true}
+var usageKeys = map[string]bool{"usage": true, "cost": true, "tokens": true, "contextUsage": true, "tokensBefore": true, "tokensAfter": true, "estimatedTokensAfter": true}
+
+// name is a word that stands for another.
+type name struct {
+	word *regexp.Regexp
+	was  string
+	now  string
+}
+
+// common are names of machines and users that say nothing, and that texts hold for other reasons.
+var common = []string{"root", "user", "host", "localhost", "admin", "node", "test", "agent", "model", "runner", "home", "tool", "bash"}
+
+// called notes the name of the machine or of its user.
+func (w *rewriter) called(was, now string) {
+	if len(was) < 3 || was == now || slices.Contains(common, strings.ToLower(was)) || !word.MatchString(was) {
+		return
+	}
+	w.names = append(w.names, name{regexp.MustCompile(`\b` + regexp.QuoteMeta(was) + `\b`), was, now})
+}
+
+// unnamed puts stand-ins for names. A string that is no more than the name may be a word of the protocol: there the
+// member's key decides.
+func (w *rewriter) unnamed(key, s string) string {
+	for _, n := range w.names {
+		switch {
+		case !strings.Contains(s, n.was):
+		case !word.MatchString(s):
+			s = n.word.ReplaceAllLiteralString(s, n.now)
+		case s == n.was && (strings.Contains(strings.ToLower(key), "host") || strings.Contains(strings.ToLower(key), "user")):
+			s = n.now
+		}
+	}
+	return s
+}
+
+// line rewrites what the agent writes that is no record: on stderr, and between records. What is not UTF-8 stays.
+func (w *rewriter) line(body []byte) []byte {
+	if !utf8.Valid(body) {
+		return body
+	}
+	now := w.replaced("", string(body), false)
+	if len(now) > maxString {
+		now = shorten(now, keep)
+	}
+	return []byte(now)
+}
 
 // record rewrites a record. What a client sends keeps all its words, or it would not match any more: there only ids and
-// texts that the agent has named before are replaced. Bytes that are not JSON stay as they are.
+// texts that the agent has named before are replaced.
 func (w *rewriter) record(body []byte, client bool) []byte {
 	r := scan.Scan(body)
-	if !r.Valid || !r.Object {
+	switch {
+	case r.Valid && r.Object:
+	case client:
 		return body
+	default:
+		return w.line(body)
 	}
 	if !client {
 		body = withoutUsage(body)
@@ -176,7 +228,7 @@ func (w *rewriter) value(top *frame, token []byte, client bool) {
 		w.out = append(w.out, token...)
 	case key == "timestamp":
 		w.out = append(w.out, standInTime...)
-	case key == "durationMs":
+	case key == "durationMs" || key == "wall_time_seconds":
 		w.out = append(w.out, '1')
 	case (top.usage || usageKeys[key]) && string(token) != "0":
 		if bytes.ContainsAny(token, ".e") {
@@ -211,7 +263,28 @@ func (w *rewriter) text(top *frame, token []byte, client bool) {
 		w.out = append(w.out, token...)
 		return
 	}
-	w.out = scan.AppendQuote(w.out, []byte(now))
+	w.out = quoted(w.out, now)
+}
+
+// quoted writes a string as pi does: U+2028 and the like stay raw, since readers that break on them must break in the
+// replay too. s is UTF-8.
+func quoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= 0x20:
+			dst = append(dst, c)
+		default:
+			if j := strings.IndexByte("\b\f\n\r\t", c); j >= 0 {
+				dst = append(dst, '\\', "bfnrt"[j])
+			} else {
+				dst = fmt.Appendf(dst, `\u%04x`, c)
+			}
+		}
+	}
+	return append(dst, '"')
 }
 
 func shorten(s string, n int) string {
@@ -244,12 +317,17 @@ func (w *rewriter) replaced(key, s string, client bool) string {
 		return w.id(id, "uuid", "00000000-0000-4000-8000-%012d")
 	})
 	if !client {
+		s = secret.ReplaceAllString(s, "SECRET") // those that are known by their looks
 		s = isoTime.ReplaceAllString(s, standInISO)
 		s = port.ReplaceAllString(s, "${1}:10000")
 		s = tmpName.ReplaceAllString(s, "${1}0000000000000000")
 	}
 	s = isoFile.ReplaceAllString(s, standInFile)
-	return replay.Rewrite(s, w.pairs)
+	s = replay.Rewrite(s, w.pairs)
+	if !client {
+		s = w.unnamed(key, s)
+	}
+	return s
 }
 
 func (w *rewriter) id(was, kind, format string) string {
