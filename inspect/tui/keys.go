@@ -142,6 +142,7 @@ func bindings() map[string]func(*app) {
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
 	defer a.keysSeen.Add(1)
+	a.untouched = false
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return

@@ -168,7 +168,7 @@ func TestDetail(t *testing.T) {
 
 func TestJumps(t *testing.T) {
 	s := start(t, "testdata/hang.jsonl", 80, 24, Options{Theme: "light"})
-	s.press("o")
+	s.press("g", "o")
 	if n := s.row(); n == 1 {
 		t.Errorf("o stays at entry %d", n)
 	}
@@ -177,7 +177,7 @@ func TestJumps(t *testing.T) {
 		t.Errorf("O stays at entry %d", n)
 	}
 	d := start(t, "testdata/dialogs.jsonl", 80, 24, Options{Theme: "light"})
-	d.press("]")
+	d.press("g", "]")
 	first := d.row()
 	d.press("]")
 	second := d.row()

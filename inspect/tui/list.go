@@ -236,8 +236,11 @@ func (a *app) drawTitles(p painter, c columns, st view.State) {
 	if a.list.follow && (!st.Done || a.hangOn) {
 		where = "follows"
 	}
-	title(max(0, p.w-x-len(where)-2), "", false)
 	p.right(0, 0, p.w-1, where, a.theme.title)
+	if p.w < 120 { // the line of tabs has no room for it
+		room := p.w - x - len(where) - 3
+		p.right(x, 0, room, a.store.Origin(room), a.theme.title)
+	}
 }
 
 func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focused bool, partners []int64) {
@@ -250,6 +253,12 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	}
 	style := func(role view.Role) tcell.Style { return a.theme.style(role, on) }
 	p.print(0, y, 1, a.sign(r, partners), style(view.Warn))
+	switch a.store.Worst(r.N, r.Last) {
+	case record.SevError:
+		p.print(1, y, 1, errorSign, style(view.Bad))
+	case record.SevHazard:
+		p.print(1, y, 1, hazardSign, style(view.Warn))
+	}
 	x := 2
 	cell := func(w int, s string, role view.Role, right bool) {
 		if w == 0 {
@@ -273,8 +282,6 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	gap, gapRole := "", view.Dim
 	if r.Gap >= 1000 {
 		gap = "+" + text.Duration(r.Gap)
-	} else if r.Gap < 0 {
-		gap = text.Duration(r.Gap)
 	}
 	if r.Gap >= 1e9 {
 		gapRole = view.Warn

@@ -9,6 +9,9 @@ import (
 func (a *app) MouseHandler() func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
+		if action != tview.MouseMove {
+			a.untouched = false
+		}
 		switch action {
 		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
 			a.click(x, y, action == tview.MouseLeftDoubleClick)

@@ -156,23 +156,26 @@ func isDelta(kind string) bool {
 	return strings.HasPrefix(kind, "message_update:") || kind == "bash_execution_update" || kind == "tool_execution_update"
 }
 
-// gap is the time since the entry before.
+// gap is the time since the entry before. Notes of lag are passed over: they stand behind what was recorded late.
 func (s *Store) gap(pos, t int64) int64 {
-	if pos == 0 {
-		return 0
-	}
-	if k := s.frameAt(pos); k > 0 && s.frames[k].base == pos {
-		return t - s.frames[k-1].t1
-	}
-	if e, err := s.entry(pos - 1); err == nil {
-		return t - e.T
+	for at := pos - 1; at >= 0 && at >= pos-maxAside; at-- {
+		if k := s.frameAt(at + 1); k > 0 && s.frames[k].base == at+1 {
+			return max(0, t-s.frames[k-1].t1)
+		}
+		e, err := s.entry(at)
+		if err != nil {
+			return 0
+		}
+		if e.Note == nil || e.Note.Kind != "lag" {
+			return max(0, t-e.T)
+		}
 	}
 	return 0
 }
 
 // block makes a row of a block: how many entries, and the text so far.
 func (s *Store) block(row *Row, pos, start, end int64, said []byte) []byte {
-	row.Count = end - start
+	row.Count = end - start - s.asides(start, end)
 	if e, err := s.entry(end - 1); err == nil {
 		row.Last = e.N
 	}
