@@ -96,6 +96,7 @@ type app struct {
 	watching   bool
 	hangOn     bool // go on with the next session when this one has ended
 	shape      shape
+	liveOnes   []other
 	untouched  bool          // nobody has pressed a key since the capture was opened
 	keysSeen   atomic.Int64  // that were handled
 	every      time.Duration // the least time from one drawing to the next
@@ -185,6 +186,7 @@ func (a *app) run() error {
 	if a.hangOn {
 		a.watchNext()
 	}
+	a.watchOthers()
 	var refresher sync.WaitGroup
 	refresher.Go(a.refresher)
 	err := a.tv.Run()

@@ -97,7 +97,8 @@ func (a *app) drawBottom(p painter) int {
 		rows = 2
 	}
 	said := sentences(why, p.w, rows)
-	crossed := directions(last, brief, p.w, p.h)
+	others := a.othersWords()
+	crossed := directions(last, brief, p.w, p.h, text.Width(others)+3*b2i(others != "")+len(helpHint))
 	if p.h < 6 {
 		crossed = nil
 	}
@@ -111,16 +112,23 @@ func (a *app) drawBottom(p painter) int {
 	}
 	for i, l := range crossed {
 		end := p.line(0, len(said)+i, l, a.theme.bar, nil)
-		if i == len(crossed)-1 && p.w-end > len(helpHint)+2 {
-			p.right(end, h-1, p.w-1-end, helpHint, a.theme.style(view.Dim, a.theme.bar))
+		if i == len(crossed)-1 {
+			p = p.part(end+2, 0, p.w-end-3, p.h)
+			if text.Width(helpHint) <= p.w {
+				p.right(0, h-1, p.w, helpHint, a.theme.style(view.Dim, a.theme.bar))
+				p.w -= len(helpHint) + 3
+			}
+			if others != "" && text.Width(others) <= p.w {
+				p.right(0, h-1, p.w, others, a.theme.style(view.Warn, a.theme.bar))
+			}
 		}
 	}
 	return h
 }
 
-// directions lays out what crossed last: in one line where that has room for it and for the word on help, else in two
-// on a screen that is high enough, and else in few words.
-func directions(last, brief []view.Line, w, h int) []view.Line {
+// directions lays out what crossed last: in one line where that has room for it and so many cells more, else in two on a
+// screen that is high enough, and else in few words.
+func directions(last, brief []view.Line, w, h, more int) []view.Line {
 	if len(last) != 2 {
 		return []view.Line{{}}
 	}
@@ -130,7 +138,7 @@ func directions(last, brief []view.Line, w, h int) []view.Line {
 	}
 	one := join(last, "  │  ")
 	switch room := w - text.Width(one.Text()); {
-	case room > len(helpHint)+2:
+	case room > more+2:
 	case h >= 16:
 		return last
 	case room < 0:
