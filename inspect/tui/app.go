@@ -84,6 +84,7 @@ type app struct {
 
 	pattern    *view.Pattern
 	searching  func() // ends the search; nil without one
+	matches    matches
 	filterText string
 	filter     *view.Filter
 	expr       string // of the filter
@@ -161,6 +162,7 @@ func (a *app) open(path string) error {
 	}
 	if old := a.store; old != nil {
 		a.endSearch()
+		a.endCount()
 		a.workers.Go(func() { old.Close() })
 	}
 	a.store = store
@@ -192,6 +194,7 @@ func (a *app) run() error {
 	err := a.tv.Run()
 	refresher.Wait()
 	a.endSearch()
+	a.endCount()
 	a.store.Close()
 	a.workers.Wait()
 	return err
@@ -322,16 +325,14 @@ func (a *app) Draw(screen tcell.Screen) {
 	a.cursor(-1, -1)
 	a.live.Store(a.store.State().Live || a.hangOn)
 	a.begin()
+	a.countMatches()
 	if w < 4 || h < 3 {
 		return
 	}
 	a.drawTabs(p.part(0, 0, w, 1))
 	bottom := a.drawBottom(p)
 	body := p.part(0, 1, w, h-1-bottom)
-	if a.prompt != nil || a.message != "" {
-		a.drawPrompt(body)
-		body.h--
-	}
+	body.h -= a.drawPrompt(body)
 	a.shape.body = body
 	a.drawBody(body)
 	if a.cursorX >= 0 {
@@ -355,6 +356,9 @@ func (a *app) drawBody(p painter) {
 		a.drawLines(p, a.refresh(a.view, p.w))
 	}
 }
+
+// leastBeside is how many cells the list needs beside the detail to keep its columns of time.
+const leastBeside = 48
 
 // drawSplit draws list and detail.
 func (a *app) drawSplit(p painter) {
@@ -386,7 +390,7 @@ func (a *app) drawSplit(p painter) {
 		return
 	}
 	if where == detailBeside {
-		w := p.w * (100 - a.share) / 100
+		w := max(p.w*(100-a.share)/100, min(leastBeside, p.w*2/3))
 		a.shape.list, a.shape.detail = p.part(0, 0, w, p.h), p.part(w+1, 0, p.w-w-1, p.h)
 		for y := range p.h {
 			p.print(w, y, 1, "│", a.theme.style(view.Dim, a.theme.base))

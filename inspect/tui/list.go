@@ -241,6 +241,11 @@ func (a *app) drawTitles(p painter, c columns, st view.State) {
 		room := p.w - x - len(where) - 3
 		p.right(x, 0, room, a.store.Origin(room), a.theme.title)
 	}
+	if a.pattern != nil { // instead
+		x = p.print(x, 0, p.w-x-len(where)-3, "/"+a.pattern.Source+" ", a.theme.style(view.Warn, a.theme.title))
+		p.fillFrom(x, 0, p.w-len(where)-2, a.theme.title)
+		p.print(x, 0, p.w-x-len(where)-3, a.matchWords(), a.theme.style(view.Warn, a.theme.title))
+	}
 }
 
 func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focused bool, partners []int64) {
@@ -292,6 +297,9 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	kind := r.Kind
 	if r.Count > 1 && r.Arrow != "×" {
 		times := "×" + text.Count(r.Count)
+		if r.Taken != r.Count {
+			times = "×" + text.Count(r.Taken) + "/" + text.Count(r.Count)
+		}
 		kind = text.Cut(kind, max(3, c.kind-text.Width(times)-1)) + " " + times
 	}
 	cell(c.kind, kind, role, false)

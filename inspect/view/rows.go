@@ -28,6 +28,7 @@ type Row struct {
 	Tone  inspect.Tone
 	Count int64 // entries of the block, 1 for a row of its own
 	Last  int64 // number of the block's last entry
+	Taken int64 // entries of the block that the filter takes; Count without a filter
 	Quiet bool  // a delta, or an end that says nothing new
 }
 
@@ -117,7 +118,7 @@ func (s *Store) asRow(pos int64, e *record.Entry) *inspect.Row {
 }
 
 func (s *Store) makeRow(pos int64) *Row {
-	row := &Row{Pos: pos, Count: 1, Took: -1, N: -1}
+	row := &Row{Pos: pos, Count: 1, Taken: 1, Took: -1, N: -1}
 	e, err := s.entry(pos)
 	if err != nil {
 		row.Arrow, row.Kind, row.Text, row.Tone = "×", "damage", text.VisibleString(err.Error()), inspect.Bad
@@ -176,6 +177,9 @@ func (s *Store) gap(pos, t int64) int64 {
 // block makes a row of a block: how many entries, and the text so far.
 func (s *Store) block(row *Row, pos, start, end int64, said []byte) []byte {
 	row.Count = end - start - s.asides(start, end)
+	if row.Taken = row.Count; s.filter != nil {
+		row.Taken = s.taken(start, end)
+	}
 	if e, err := s.entry(end - 1); err == nil {
 		row.Last = e.N
 	}
@@ -202,6 +206,17 @@ func (s *Store) block(row *Row, pos, start, end int64, said []byte) []byte {
 		joined = append([]byte(text.Ellipsis), tail(joined, 160)...)
 	}
 	return joined
+}
+
+// taken counts the entries between two positions that the filter takes.
+func (s *Store) taken(from, to int64) (n int64) {
+	for k := max(0, s.frameAt(from)); k < len(s.frames) && s.frames[k].base < to; k++ {
+		if f := s.frames[k]; f.gen == s.filterGen {
+			words := f.shown(s.filterGen)
+			n += int64(count(int(min(to-f.base, int64(f.count))), words) - count(int(max(0, from-f.base)), words))
+		}
+	}
+	return n
 }
 
 // tail gives the last bytes of a text, about n of them.

@@ -186,7 +186,13 @@ func (s *Store) Process(width int) (lines []Line) {
 		field("command", strings.Join(h.Argv, " "))
 		field("agent", strings.TrimSpace(h.Agent.Path+"  "+h.Agent.Version))
 		if h.Agent.PID > 0 {
-			field("agent's pid", strconv.Itoa(h.Agent.PID))
+			pid := strconv.Itoa(h.Agent.PID)
+			if s.live && !s.done {
+				if state := processState(h.Agent.PID, h.PID); state != "" {
+					pid += ", " + state
+				}
+			}
+			field("agent's pid", pid)
 		}
 		field("folder", h.Cwd)
 		if h.Client.Name != "" || h.Client.PID > 0 {
