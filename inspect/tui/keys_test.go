@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gdamore/tcell/v2"
+
 	"pitap/inspect/view"
 )
 
@@ -249,6 +251,35 @@ func TestMouse(t *testing.T) {
 			t.Error("a click on the detail does not give it the keys")
 		}
 	})
+}
+
+// press1 presses the left button of the mouse on a cell and lets it go, through the event queue.
+func (s *screen) press1(x, y int) {
+	s.t.Helper()
+	s.sim.InjectMouse(x, y, tcell.Button1, tcell.ModNone)
+	s.sim.InjectMouse(x, y, tcell.ButtonNone, tcell.ModNone)
+}
+
+// TestRealMouse clicks through the event queue: in the timeline the nearest record is selected, and two clicks on a
+// finding go to its entry.
+func TestRealMouse(t *testing.T) {
+	s := start(t, "testdata/hang.jsonl", 80, 24, Options{Theme: "none"})
+	s.press("3", "g")
+	s.text()
+	s.press1(nameWidth+3, 4) // of 70 cells, near 0.05 s; the next record after the first comes at 1.04 s
+	s.press1(nameWidth+20, 4)
+	s.until("the first record is selected", func() bool { return s.a.list.sel == 0 })
+	s.press1(nameWidth+48, 4)
+	s.until("the record at 1.04 s is selected", func() bool { return s.a.store.Row(s.a.list.sel).N >= 2 })
+	s.press1(nameWidth+1, 4)
+	s.until("the first record is selected", func() bool { return s.a.list.sel == 0 })
+
+	d := start(t, "testdata/dialogs.jsonl", 80, 24, Options{Theme: "none"})
+	d.press("g", "4")
+	d.text()
+	d.press1(10, 3)
+	d.press1(10, 3)
+	d.until("the entry is shown", func() bool { return d.a.view == viewRecords && d.a.store.Row(d.a.list.sel).N == 33 })
 }
 
 // TestEveryKey presses every key of the table in every view: none may hang or break the screen.

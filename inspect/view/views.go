@@ -234,9 +234,14 @@ func (s *Store) stateWords() string {
 
 func (s *Store) processRest(now int64, width int) (lines []Line) {
 	at := func(n, t int64, role Role, what string) {
-		l := Line{N: n}
-		l.add(Dim, fmt.Sprintf("%8s  %12s  ", "#"+strconv.FormatInt(n, 10), text.Since(t))).add(role, text.VisibleString(what))
-		lines = append(lines, l)
+		head := fmt.Sprintf("%8s  %12s  ", "#"+strconv.FormatInt(n, 10), text.Since(t))
+		for _, w := range wrapped(role, "", what, width-len(head)) {
+			l := Line{N: n}
+			l.add(Dim, head)
+			l.Spans = append(l.Spans, w.Spans...)
+			lines = append(lines, l)
+			head = strings.Repeat(" ", len(head))
+		}
 	}
 	sess := s.sess
 	open := sess.Open(now)
