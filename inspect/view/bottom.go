@@ -18,7 +18,7 @@ func (s *Store) Bottom() (why string, last, brief []Line) {
 	defer s.mu.Unlock()
 	switch {
 	case s.err != nil:
-		_, why = trouble(s.err, s.capture.Size())
+		_, why = s.trouble()
 	case s.sess == nil:
 		why = "Reading the capture."
 	case !s.done && !s.live:

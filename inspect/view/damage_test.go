@@ -129,3 +129,28 @@ func TestFramesInAnotherOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedHeader damages the frame that holds the header: it is a capture all the same, and a text is none.
+func TestDamagedHeader(t *testing.T) {
+	b, err := os.ReadFile(recorded(t, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[300] ^= 0xff
+	for name, c := range map[string]struct {
+		content    []byte
+		word, said string
+	}{
+		"bad.jsonl.zst":  {b, "damaged", "The beginning of this file is damaged, and with it the header of the capture: at byte 0, "},
+		"text.jsonl.zst": {[]byte("hello, this is a text\n"), "no capture", "This file is not a capture: "},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := opened(t, path)
+		if st := s.State(); st.Trouble != c.word || !strings.HasPrefix(st.Said, c.said) {
+			t.Errorf("%s: %q, %q", name, st.Trouble, st.Said)
+		}
+	}
+}

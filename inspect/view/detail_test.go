@@ -117,6 +117,25 @@ func TestBigParts(t *testing.T) {
 	if d.Tree == nil || len(d.Tree.Lines(80)) < 3 || len(d.Pretty(80)) < 2 {
 		t.Error("tree or pretty show nothing")
 	}
+	var said []string
+	for _, l := range d.Tree.Lines(80) {
+		said = append(said, l.Text())
+	}
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "text: \"0123") || !strings.Contains(all, "… and 25,165,824 more bytes") {
+		t.Errorf("the tree of a record that is not all there:\n%s", all)
+	}
+	for _, l := range d.Tree.Lines(80) {
+		if l.Path == ".text" {
+			d.Tree.Turn(l.Node)
+		}
+	}
+	said = nil
+	for _, l := range d.Tree.Lines(80) {
+		said = append(said, l.Text())
+	}
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "string, 16.0M of it, and more, which the raw view shows") || !strings.Contains(all, "│ 0123456789abcdef") {
+		t.Errorf("the tree with the string unfolded:\n%.3000s", all)
+	}
 }
 
 func TestTree(t *testing.T) {

@@ -103,11 +103,16 @@ func (t *Tree) look(n int) {
 	}
 	if t.body[p.start] == '{' {
 		value := t.body[p.start:p.end]
+		behind := 1
 		for m := scan.MembersOf(value); m.Next(); {
 			key := str(append(append([]byte{'"'}, m.Key...), '"'), 200)
 			if !add(text.VisibleString(key), p.path+pathOf(key), p.start+m.Start, p.start+m.End) {
 				break
 			}
+			behind = m.End
+		}
+		if key, at := cutMember(value, behind); t.cut(&p) && at >= 0 {
+			add(text.VisibleString(key), p.path+pathOf(key), p.start+at, p.end)
 		}
 	} else {
 		for at := p.start + 1; ; {
@@ -118,6 +123,9 @@ func (t *Tree) look(n int) {
 				break
 			}
 			end := scan.ValueEnd(t.body[:p.end], at)
+			if end < 0 && t.cut(&p) {
+				end = p.end
+			}
 			if end < 0 || !add(fmt.Sprint(total), fmt.Sprintf("%s[%d]", p.path, total), at, end) {
 				break
 			}
@@ -125,6 +133,30 @@ func (t *Tree) look(n int) {
 		}
 	}
 	t.nodes[n].kids, t.nodes[n].total = kids, total
+}
+
+// cut tells whether a node ends where the body does, and the record goes on behind that.
+func (t *Tree) cut(c *node) bool { return t.more > 0 && c.end >= len(t.body) }
+
+// cutMember finds the member of an object behind offset at whose value has no end: its key, and where the value begins;
+// -1 when there is none.
+func cutMember(object []byte, at int) (key string, start int) {
+	blank := func() {
+		for at < len(object) && (object[at] == ',' || object[at] == ':' || object[at] <= ' ') {
+			at++
+		}
+	}
+	blank()
+	end := scan.ValueEnd(object, at)
+	if end < 0 || object[at] != '"' {
+		return "", -1
+	}
+	key = str(object[at:end], 200)
+	at = end
+	if blank(); at >= len(object) || object[at] == '}' || scan.ValueEnd(object, at) >= 0 {
+		return "", -1
+	}
+	return key, at
 }
 
 // pathOf writes a member's name as jq takes it.
@@ -243,8 +275,13 @@ func (t *Tree) line(n, width int) {
 		l.add(Dim, fmt.Sprintf("[%d]", c.total))
 	case branch:
 		l.add(Dim, string(text.Compact(nil, token, room+8)))
+	case token[0] == '"' && !c.open && t.cut(c):
+		l.add(String, string(text.Compact(nil, token[:min(len(token), 2*room)], 2*room+8))).add(Warn, text.Ellipsis)
 	case token[0] == '"' && c.open:
 		l.add(Dim, fmt.Sprintf("string, %s", text.Size(int64(len(token)-2))))
+		if t.cut(c) {
+			l.add(Warn, " of it, and more, which the raw view shows")
+		}
 	case token[0] == '"':
 		l.add(String, string(text.Compact(nil, token, 2*room+8)))
 	case token[0] == 't' || token[0] == 'f' || token[0] == 'n':
@@ -258,9 +295,12 @@ func (t *Tree) line(n, width int) {
 	}
 }
 
+// maxString is how much of a string is laid out, in bytes.
+const maxString = 256 << 10
+
 // stringLines lays out the text of a string.
 func (t *Tree) stringLines(c *node, width int) (lines []Line) {
-	said := str(t.body[c.start:c.end], 256<<10)
+	said := str(t.body[c.start:c.end], maxString)
 	indent := strings.Repeat("  ", min(c.depth, 20)) + "  │ "
 	for raw := range strings.Lines(said) {
 		raw = strings.TrimSuffix(raw, "\n")
@@ -271,7 +311,7 @@ func (t *Tree) stringLines(c *node, width int) (lines []Line) {
 			lines = append(lines, Line{Spans: append([]Span{{indent, Dim}}, l.Spans...)})
 		}
 		if len(lines) > textLines {
-			lines = append(lines, R(Dim, indent+"…"))
+			lines = append(lines, R(Dim, indent+"… and more; y v copies the value, w b writes the record"))
 			break
 		}
 	}

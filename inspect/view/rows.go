@@ -126,6 +126,7 @@ func (s *Store) makeRow(pos int64) *Row {
 			f := s.frames[k]
 			row.N, row.T, row.Last = f.first, f.t0, f.first+int64(f.count)-1
 			row.Count = int64(f.count)
+			row.Taken = row.Count
 		}
 		return row
 	}

@@ -168,7 +168,7 @@ func (s *Store) State() State {
 	st := State{Header: s.header, Entries: s.count, Loaded: s.loaded, Done: s.done, Live: s.live && !s.done, Ended: s.ended,
 		Condition: s.cond, Damage: len(s.damage), Err: s.err, Version: s.version}
 	if s.err != nil {
-		st.Trouble, st.Said = trouble(s.err, s.capture.Size())
+		st.Trouble, st.Said = s.trouble()
 	}
 	if len(s.damage) > 0 {
 		st.First = s.damage[0].Error()

@@ -224,7 +224,7 @@ func (s *Store) stateWords() string {
 	case !s.done:
 		return "being read"
 	case s.err != nil:
-		word, _ := trouble(s.err, s.capture.Size())
+		word, _ := s.trouble()
 		return word
 	case s.cond != "":
 		return s.cond
