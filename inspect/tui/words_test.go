@@ -87,10 +87,8 @@ func TestOverwrite(t *testing.T) {
 // TestTakenOfABlock filters within a block: the row counts what the filter takes.
 func TestTakenOfABlock(t *testing.T) {
 	s := start(t, "testdata/hang.jsonl", 80, 24, Options{Theme: "none"})
-	s.press("g")
-	s.wantText("text ×20")
 	s.press("f", "text:word7 or word8 or word9", "Enter")
-	s.wantText("3 of 33", "×3/20", "the filter takes 3")
+	s.wantText("4 of 33", "×4/20", "20 of text, the filter takes 4")
 }
 
 // TestBeside keeps the time of rows beside the detail at 80 columns.
