@@ -27,7 +27,7 @@ func TestBrief(t *testing.T) {
 		}
 	}
 	s := ended(t, ready+prompt("p", "hi")+started("p")+at(20, exits))
-	if brief := s.Brief(0); !strings.Contains(brief, "Open was then: the prompt of entry 3 was accepted, and its run has not begun, for 20.0s.") {
+	if brief := s.Brief(0); !strings.Contains(brief, "Open was then: the prompt of entry 3 had been accepted, and its run had not begun, for 20.0s.") {
 		t.Errorf("at the end: %q", brief)
 	}
 }

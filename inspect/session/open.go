@@ -162,17 +162,12 @@ const soon = 3_000_000_000
 func (s *Session) openModel(o *opening) {
 	r := s.run
 	if r == nil {
-		for _, c := range s.pairs.prompts {
-			if c.Response != nil && c.Success && c.Disposition == "started" && c.Run == nil && !c.lost {
-				o.add(rankRun, *c.Response, "run", "agent", "No agent_start has come.", "the prompt of entry %d was accepted, and its run has not begun", c.N)
-			}
-		}
 		for _, c := range s.queue.waiting[:min(len(s.queue.waiting), maxOpen)] {
 			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s (entry %d) {is|was} queued, and {goes|would have gone} to the model with the next run", c.words(), c.N)
 		}
 		o.more(len(s.queue.waiting) - maxOpen)
 		for _, c := range s.pending() {
-			o.add(rankCommand, c.Moment, "prompt", "agent", "", "the prompt of entry %d {was|had been} accepted, and its run {has|had} not begun", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "No agent_start {has|had} come.", "the prompt of entry %d {was|had been} accepted, and its run {has|had} not begun", c.N)
 		}
 		return
 	}
