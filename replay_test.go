@@ -8,12 +8,13 @@ import (
 	"testing"
 )
 
+// talkFixture has no run, so that all of it is answered to a client that sends everything at once and closes stdin.
 const talkFixture = `{"pitap":1,"argv":["pi","--mode","rpc"],"cwd":"/rec","agent":{"version":"1.6.0"}}
 {"from":"client","msg":{"id":"1","type":"prompt","message":"hi"}}
 {"from":"agent","msg":{"id":"1","type":"response","command":"prompt","success":true}}
-{"from":"agent","msg":{"type":"agent_start"}}
+{"from":"agent","msg":{"type":"turn_start"}}
 {"from":"stderr","text":"a warning"}
-{"from":"agent","msg":{"type":"agent_settled","aborted":false}}
+{"from":"agent","msg":{"type":"turn_end"}}
 {"from":"client","msg":{"id":"2","type":"get_available_models"}}
 {"from":"agent","msg":{"id":"2","type":"response","command":"get_available_models","success":true,"data":{"models":[{"id":"m1","provider":"p","contextWindow":200000,"maxTokens":16384,"reasoning":true,"input":["text","image"]}]}}}
 `

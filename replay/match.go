@@ -13,6 +13,7 @@ func (p *player) receive(l line) {
 	p.now = now()
 	if l.end {
 		p.eof = true
+		p.comesTooSoon("the end of stdin")
 		return
 	}
 	p.lastClient = p.now
@@ -38,7 +39,7 @@ func (p *player) receive(l line) {
 		return
 	}
 	if q := p.question(kind, load); q != nil {
-		p.asks = append(p.asks, &ask{q: q, id: slices.Clone(head.ID)})
+		p.asks = append(p.asks, &ask{q: q, id: slices.Clone(head.ID), marks: p.marksAt(p.pos)})
 		return
 	}
 	known := rpc.Load().Command(kind)
@@ -103,8 +104,8 @@ func (p *player) uiResponse(id []byte, load payload, body []byte) {
 		return
 	}
 	p.rep.Misses = appendListed(p.rep.Misses, Miss{Record: shorten(body), Kind: "extension_ui_response", Nearest: d.answer.n, First: &first,
-		Why: fmt.Sprintf("another answer to the dialog of entry %d: %s", d.n, first)})
-	p.finish(Different, fmt.Sprintf("the dialog of entry %d was answered differently: %s", d.n, first), 1, "")
+		Why: fmt.Sprintf("another answer to %s than in %s: %s", d.what, p.s.place(d.answer.n), first)})
+	p.finish(Different, fmt.Sprintf("%s was answered differently: %s", d.what, first), 1, "")
 }
 
 // signalled takes a signal.
@@ -122,6 +123,9 @@ func (p *player) signalled(name string) {
 	}
 	p.signals, p.lastSignal = append(p.signals, name), name
 	p.terms++
+	if p.tooSoon == "" {
+		p.comesTooSoon("the signal " + name)
+	}
 }
 
 // tooSlow ends the replay after a second signal that ends pi: then it does not wait for its reader any more.
@@ -182,9 +186,11 @@ func (p *player) unknown(kind string, head rpc.Head, load payload, body []byte) 
 	known := rpc.Load().Command(kind)
 	switch {
 	case nearest != nil:
-		why = fmt.Sprintf("no recorded %s is the same; nearest is entry %d, which differs at %s", orLine(kind), nearest.n, first)
+		why = fmt.Sprintf("no recorded %s is the same; nearest is %s, which differs at %s", orLine(kind), p.s.place(nearest.n), first)
 	case known != nil && p.recorded(kind, load) > 0:
-		why = fmt.Sprintf("%s was recorded %d times like this, and this is one more", kind, p.recorded(kind, load))
+		why = fmt.Sprintf("%s was recorded %s like this, and this is one more", kind, times(p.recorded(kind, load)))
+	case p.used(kind):
+		why = fmt.Sprintf("each recorded %s has been used", kind)
 	default:
 		why = fmt.Sprintf("no %s was recorded", orLine(kind))
 	}
@@ -207,6 +213,18 @@ func orLine(kind string) string {
 		return "line"
 	}
 	return kind
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// used tells whether commands of a type were recorded, all of which have come.
+func (p *player) used(kind string) bool {
+	return slices.ContainsFunc(p.s.commands, func(c *command) bool { return c.gate && c.kind == kind && c.dialog == nil })
 }
 
 // recorded counts the recorded commands that are the same, matched or not.

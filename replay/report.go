@@ -27,13 +27,16 @@ type Report struct {
 	Code    int     `json:"code"`             // the exit status that the agent ended with
 	Signal  string  `json:"signal,omitempty"` // the signal that ended it, such as "SIGINT"
 
-	At        int64    `json:"at"`   // number of the entry that the script stands at
-	Last      int64    `json:"last"` // number of its last entry
+	At        int64    `json:"at"`              // number of the entry that the script stands at
+	Last      int64    `json:"last"`            // number of its last entry
+	Lines     bool     `json:"lines,omitempty"` // these are numbers of lines in the capture's file
 	Waiting   string   `json:"waiting,omitempty"`
 	Misses    []Miss   `json:"misses,omitempty"`    // records that were not recorded
 	NeverCame []string `json:"neverCame,omitempty"` // recorded commands that change something, and did not come
 	Waits     []Wait   `json:"waits,omitempty"`     // of a second or more
 	Early     []string `json:"early,omitempty"`     // answers that were given before their place
+	TooEarly  int      `json:"tooEarly,omitempty"`  // of those: that pi would have answered otherwise
+	Ended     string   `json:"ended,omitempty"`     // how the session ended, if otherwise than it was recorded, in words
 	Reordered []string `json:"reordered,omitempty"` // answers that were given before others, since the client waited for them
 	Skipped   int      `json:"skipped,omitempty"`   // recorded questions that the client did not ask
 	Extra     int      `json:"extra,omitempty"`     // questions asked more often or elsewhere
@@ -121,10 +124,13 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 		fmt.Fprintf(&b, ", but for %d records that were not recorded", n)
 	}
 	if r.Outcome != Complete && r.Last > 0 {
-		fmt.Fprintf(&b, "; at entry %d of %d", r.At, r.Last)
+		fmt.Fprintf(&b, "; at %s of %d", placeOf(r.Lines, r.At), r.Last)
 		if r.Waiting != "" && r.Outcome != GaveUp {
 			fmt.Fprintf(&b, ", waiting for %s", r.Waiting)
 		}
+	}
+	if n := r.TooEarly; n > 0 && len(r.Misses) == 0 {
+		fmt.Fprintf(&b, ", but %s came too early: pi would have answered otherwise", questions(n))
 	}
 	b.WriteByte('\n')
 	for _, m := range r.Misses {
@@ -137,15 +143,25 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 		}
 		fmt.Fprintf(&b, "  waited %v for %s\n", time.Duration(w.Second*float64(time.Second)).Round(10*time.Millisecond), w.For)
 	}
-	noted(&b, "answered early", r.Early)
+	noted(&b, "asked early", r.Early)
 	noted(&b, "answered out of turn", r.Reordered)
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "  recorded questions that were not asked: %d\n", r.Skipped)
+	}
+	if r.Ended != "" {
+		fmt.Fprintf(&b, "  %s\n", r.Ended)
 	}
 	if r.Cut != "" {
 		fmt.Fprintf(&b, "  the capture is %s\n", r.Cut)
 	}
 	return b.String(), failed
+}
+
+func questions(n int) string {
+	if n == 1 {
+		return "a question"
+	}
+	return fmt.Sprintf("%d questions", n)
 }
 
 // noted writes the first few of a list.
