@@ -43,7 +43,7 @@ func TestReplayStatus(t *testing.T) {
 		status int
 	}{{`"code":0`, 0}, {`"code":7`, 7}, {`"code":143`, 143}, {`"signal":"SIGINT"`, -2}, {`"signal":"SIGKILL"`, -9}, {`"signal":"SIGSEGV"`, -11}} {
 		s.file("f.jsonl", talkFixture+strings.Replace(talkEnd, "%s", test.end, 1))
-		o := s.with("PITAP_REPORT="+s.path("r.json")).run(talkIn, "pitap", "replay", s.path("f.jsonl"), "--mode", "rpc", "--no-session")
+		o := s.with("PITAP_REPORT="+s.path("r.json")).run(talkIn, "pitap", "replay", s.path("f.jsonl"), "--mode", "rpc")
 		if o.stdout != talkOut() || o.stderr != "a warning\n" || o.status != test.status {
 			t.Errorf("%s: %+v", test.end, o)
 		}

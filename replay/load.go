@@ -334,9 +334,12 @@ func (l *loader) end() {
 	}
 	slices.Sort(l.s.gates)
 	l.s.exit = l.exited
-	if l.exited == nil {
-		l.s.short = l.open || slices.ContainsFunc(l.s.commands, func(c *command) bool { return c.gate && c.dialog == nil && c.answer < 0 })
+	if l.open {
+		l.s.left = "a run"
+	} else if i := slices.IndexFunc(l.s.commands, func(c *command) bool { return c.gate && c.dialog == nil && c.answer < 0 }); i >= 0 {
+		l.s.left = l.s.commands[i].what()
 	}
+	l.s.short = l.exited == nil && l.s.left != ""
 }
 
 func (l *loader) question(c *command) {

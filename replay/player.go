@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -416,7 +417,7 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 	p.lastWords()
 	p.stand()
 	if o != Complete {
-		p.say("%s", p.rep.String())
+		p.say("%s", strings.TrimSuffix(p.rep.String(), "\n"))
 	}
 }
 

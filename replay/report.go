@@ -11,6 +11,7 @@ import (
 type Outcome string
 
 const (
+	Recorded   Outcome = "recorded"   // no replay: the session was recorded anew
 	Running    Outcome = "running"    // it has not ended, or was killed
 	Complete   Outcome = "complete"   // all that was recorded was played
 	Unfinished Outcome = "unfinished" // the client ended the session before the recorded end
@@ -21,11 +22,14 @@ const (
 
 // Report tells how a replay went. It is made for people and for tests: see Failed and String.
 type Report struct {
-	Capture string  `json:"capture,omitempty"`
-	Outcome Outcome `json:"outcome"`
-	Detail  string  `json:"detail,omitempty"` // of the outcome, in words
-	Code    int     `json:"code"`             // the exit status that the agent ended with
-	Signal  string  `json:"signal,omitempty"` // the signal that ended it, such as "SIGINT"
+	Capture   string    `json:"capture,omitempty"`
+	Start     time.Time `json:"start,omitzero"`      // when the replay began
+	Args      []string  `json:"args,omitempty"`      // of the agent
+	OtherArgs string    `json:"otherArgs,omitempty"` // how these differ from the recorded ones, in words
+	Outcome   Outcome   `json:"outcome"`
+	Detail    string    `json:"detail,omitempty"` // of the outcome, in words
+	Code      int       `json:"code"`             // the exit status that the agent ended with
+	Signal    string    `json:"signal,omitempty"` // the signal that ended it, such as "SIGINT"
 
 	At        int64    `json:"at"`              // number of the entry that the script stands at
 	Last      int64    `json:"last"`            // number of its last entry
@@ -64,7 +68,7 @@ const maxListed = 100 // of misses and the like in a report
 
 // Failed tells whether the client did not do what was recorded.
 func (r *Report) Failed() bool {
-	return r.Outcome != Complete || len(r.Misses) > 0
+	return r.Outcome != Complete && r.Outcome != Recorded || len(r.Misses) > 0
 }
 
 // Encode returns the report as JSON.
@@ -147,6 +151,9 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	noted(&b, "answered out of turn", r.Reordered)
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "  recorded questions that were not asked: %d\n", r.Skipped)
+	}
+	if r.OtherArgs != "" {
+		fmt.Fprintf(&b, "  %s\n", r.OtherArgs)
 	}
 	if r.Ended != "" {
 		fmt.Fprintf(&b, "  %s\n", r.Ended)

@@ -24,7 +24,8 @@ type Script struct {
 	version   rpc.Version
 	condition string       // how the capture ends, in words; "" when it is whole
 	lines     bool         // entries are numbered by their lines in the file
-	short     bool         // it ends in the middle of something
+	left      string       // what was open at its end, in words
+	short     bool         // it has no end, and something was open
 	exit      *record.Note // how the agent ended; nil when that is not known
 	src       source
 	capture   *record.Capture // nil for a script in memory
@@ -103,6 +104,9 @@ func (s *Script) Header() *record.Header { return s.header }
 
 // Condition says how the capture ends, "" when it is whole: a script of a cut capture ends where the capture does.
 func (s *Script) Condition() string { return s.condition }
+
+// Open says what was open when the session ended: a run, or a command without an answer; "" for nothing.
+func (s *Script) Open() string { return s.left }
 
 // Shareable tells whether several agents may play the script at once: it is in memory.
 func (s *Script) Shareable() bool { return s.capture == nil }
