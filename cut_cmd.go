@@ -46,6 +46,9 @@ func runCut(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.NArg() == 0 { // the newest may be another than the one that is meant
+		t.complain(fmt.Errorf("cut: of %s", path))
+	}
 	content, err := t.cutFile(path, opt)
 	if err != nil {
 		return err

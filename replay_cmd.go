@@ -246,7 +246,10 @@ func writeFiles(path string, a *replay.Agent) error {
 		return err
 	}
 	defer c.Close()
-	_, err = replay.WriteFiles(c.Reader, a.Live, a.Map)
+	written, err := replay.WriteFiles(c.Reader, a.Live, a.Map)
+	if err == nil && written == 0 {
+		err = fmt.Errorf("%s holds no files; record with --with-session, and cut with --exact", path)
+	}
 	return err
 }
 

@@ -206,3 +206,43 @@ func TestSweepJudgesByVerdict(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// What a test's author may take for something else is said.
+func TestReplayTells(t *testing.T) {
+	s := newSandbox(t)
+	fixture := s.file("f.jsonl", talkFixture+strings.Replace(talkEnd, "%s", `"code":0`, 1))
+	s = s.with("PITAP_REPORT=" + s.path("r.json"))
+	if o := s.with("PITAP_FILES=1").run(talkIn, "pitap", "replay", fixture); !strings.Contains(o.stderr, "holds no files") {
+		t.Errorf("%+v", o)
+	}
+	if o := s.with("PITAP_IGNORE=mesage").run(talkIn, "pitap", "replay", fixture); o.status != 0 {
+		t.Errorf("%+v", o)
+	}
+	if v := s.run("", "pitap", "verdict"); v.status != 0 || !strings.Contains(v.stdout, "in no recorded record is: mesage") {
+		t.Errorf("%+v", v)
+	}
+	s.run("", "pitap", "replay", fixture)
+	if v := s.run("", "pitap", "verdict", "--allow-unfinished"); v.status != 1 || !strings.Contains(v.stdout, "the client sent nothing") {
+		t.Errorf("%+v", v)
+	}
+	wrong := strings.Repeat(`{"type":"prompt","message":"another"}`+"\n", 5)
+	s.run(wrong, "pitap", "replay", fixture)
+	if v := s.run("", "pitap", "verdict"); strings.Count(v.stdout, "miss: ") != 1 || !strings.Contains(v.stdout, "5 times") {
+		t.Errorf("%+v", v)
+	}
+	o := s.run(strings.Repeat(`{"type":"prompt","message":"hi"}`+"\n", 2), "pitap", "replay", fixture)
+	if !strings.Contains(o.stderr, "prompt was recorded once like this, and this is one more") || strings.HasSuffix(o.stderr, "\n\n") {
+		t.Errorf("%+v", o)
+	}
+	s.folder("caps")
+	s.file("caps/c.jsonl", talkFixture)
+	if o := s.with("PITAP_DIR="+s.path("caps")).run("", "pitap", "cut"); o.status != 0 || !strings.Contains(o.stderr, "cut: of "+s.path("caps/c.jsonl")) {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("", "pitap", "sweep", s.path("caps"), "--", "true"); o.status != 2 || !strings.Contains(o.stderr, "is a folder; name one capture") {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("", "pitap", "replay", s.file("notes.jsonl", "To do: nothing\n")); !strings.Contains(o.stderr, "not a capture, but a text file") {
+		t.Errorf("%+v", o)
+	}
+}

@@ -58,6 +58,9 @@ func runSweep(t *tool, args []string) error {
 	if len(rest) < 2 {
 		return usageError("sweep: name a CAPTURE and the client's test, as in: pitap sweep session.jsonl -- npm test")
 	}
+	if info, err := os.Stat(rest[0]); err == nil && info.IsDir() {
+		return usageError("sweep: %s is a folder; name one capture in it", rest[0])
+	}
 	path, err := t.find(rest[:1])
 	if err != nil {
 		return err

@@ -117,6 +117,9 @@ func newPlayer(a *Agent) (*player, error) {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
 		p.m.ignore = append(p.m.ignore, pat)
+		if !p.s.sends(pat) {
+			p.rep.Unused = append(p.rep.Unused, text)
+		}
 	}
 	if p.wait == 0 {
 		p.wait = defaultWait

@@ -17,6 +17,7 @@ func (p *player) receive(l line) {
 		return
 	}
 	p.lastClient = p.now
+	p.rep.Received++
 	if l.tooLong {
 		p.miss("", nil, payload{}, l.body, fmt.Sprintf("a record of more than %d bytes", maxLine), nil)
 		return
@@ -254,7 +255,11 @@ func (p *player) nearest(kind string, load payload) (best *command, first Differ
 
 // miss answers a record with an error and notes it.
 func (p *player) miss(kind string, head *rpc.Head, load payload, body []byte, why string, first *Difference) {
-	p.rep.Misses = append(p.rep.Misses, Miss{Record: shorten(body), Kind: kind, First: first, Why: why})
+	if last := len(p.rep.Misses) - 1; last >= 0 && p.rep.Misses[last].Kind == kind && p.rep.Misses[last].Why == why {
+		p.rep.Misses[last].Times = max(p.rep.Misses[last].Times, 1) + 1
+	} else {
+		p.rep.Misses = append(p.rep.Misses, Miss{Record: shorten(body), Kind: kind, First: first, Why: why})
+	}
 	if len(p.rep.Misses) > maxListed {
 		p.rep.Misses = slices.Delete(p.rep.Misses, maxListed-2, maxListed-1)
 	}

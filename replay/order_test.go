@@ -63,7 +63,7 @@ func TestOneCommandLess(t *testing.T) {
 		c.expect(nameEvent, nameAnswer)
 		c.send(`{"id":"3","type":"prompt","message":"hi"}`)
 		r := c.finished(GaveUp, 1)
-		want := `set_thinking_level "high" (line 5); prompt "hi" (line 8) has come instead`
+		want := `set_thinking_level "high" (line 5); prompt "hi" (line 8) has come before it: the order is another`
 		if !strings.Contains(r.String(), want) {
 			t.Errorf("report: %s\nwant in it: %s", r, want)
 		}

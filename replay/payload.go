@@ -299,3 +299,13 @@ func (l *leaf) show(at int) string {
 	}
 	return text
 }
+
+// sends tells whether a record of the client has something that a path covers.
+func (s *Script) sends(p pattern) bool {
+	for _, c := range s.commands {
+		if slices.ContainsFunc(c.load.leaves, func(l leaf) bool { return p.covers(l.path) }) {
+			return true
+		}
+	}
+	return false
+}

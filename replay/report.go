@@ -42,8 +42,10 @@ type Report struct {
 	TooEarly  int      `json:"tooEarly,omitempty"`  // of those: that pi would have answered otherwise
 	Ended     string   `json:"ended,omitempty"`     // how the session ended, if otherwise than it was recorded, in words
 	Reordered []string `json:"reordered,omitempty"` // answers that were given before others, since the client waited for them
+	Received  int      `json:"received,omitempty"`  // records that the client sent
 	Skipped   int      `json:"skipped,omitempty"`   // recorded questions that the client did not ask
 	Extra     int      `json:"extra,omitempty"`     // questions asked more often or elsewhere
+	Unused    []string `json:"unused,omitempty"`    // paths to ignore that no record of the client has
 	Cut       string   `json:"cut,omitempty"`       // how the capture ends, if it is not whole
 }
 
@@ -54,6 +56,7 @@ type Miss struct {
 	Nearest int64       `json:"nearest,omitempty"` // number of the recorded entry that comes closest
 	First   *Difference `json:"first,omitempty"`   // where they part
 	Why     string      `json:"why"`
+	Times   int         `json:"times,omitempty"` // how often it came, if more than once
 }
 
 // Wait is a time in which the script waited for the client.
@@ -105,7 +108,7 @@ func (r *Report) String() string {
 // or kill a session before its recorded end, if all that it sent until then was recorded.
 func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	failed = r.Failed()
-	allowed := failed && allowUnfinished && (r.Outcome == Unfinished || r.Outcome == Running) && len(r.Misses) == 0
+	allowed := failed && allowUnfinished && (r.Outcome == Unfinished || r.Outcome == Running) && len(r.Misses) == 0 && r.Received > 0
 	var b strings.Builder
 	switch {
 	case allowed:
@@ -115,6 +118,9 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 		fmt.Fprintf(&b, "FAILED: %s", r.Outcome)
 	default:
 		fmt.Fprintf(&b, "ok: %s", r.Outcome)
+	}
+	if failed && allowUnfinished && r.Received == 0 && r.Outcome != Broken {
+		b.WriteString(": the client sent nothing")
 	}
 	if r.Outcome == Running {
 		b.WriteString(": it goes on, or was killed")
@@ -139,6 +145,9 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	b.WriteByte('\n')
 	for _, m := range r.Misses {
 		fmt.Fprintf(&b, "  miss: %s\n        %s\n", m.Record, m.Why)
+		if m.Times > 1 {
+			fmt.Fprintf(&b, "        %d times\n", m.Times)
+		}
 	}
 	noted(&b, "never came", r.NeverCame)
 	for _, w := range r.Waits {
@@ -152,6 +161,7 @@ func (r *Report) Verdict(allowUnfinished bool) (text string, failed bool) {
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "  recorded questions that were not asked: %d\n", r.Skipped)
 	}
+	noted(&b, "--ignore or PITAP_IGNORE: in no recorded record is", r.Unused)
 	if r.OtherArgs != "" {
 		fmt.Fprintf(&b, "  %s\n", r.OtherArgs)
 	}

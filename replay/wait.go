@@ -141,7 +141,7 @@ func (p *player) tick() {
 			}
 			what := p.waitingFor()
 			p.rep.Waits = appendListed(p.rep.Waits, Wait{For: what, N: p.entry(p.pos), Second: waited.Seconds(), GaveUp: true})
-			p.finish(GaveUp, fmt.Sprintf("waited %v for %s", waited.Round(100*time.Millisecond), what), 1, "")
+			p.finish(GaveUp, fmt.Sprintf("waited %v (--wait, PITAP_WAIT) for %s", waited.Round(100*time.Millisecond), what), 1, "")
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (p *player) waitingAt(pos int) string {
 	text := p.placeName(pos)
 	for _, c := range p.open {
 		if c.step > pos {
-			return fmt.Sprintf("%s; %s (%s) has come instead", text, c.what(), p.s.place(c.n))
+			return fmt.Sprintf("%s; %s (%s) has come before it: the order is another", text, c.what(), p.s.place(c.n))
 		}
 	}
 	return text
