@@ -334,8 +334,8 @@ func TestFixture(t *testing.T) {
 	s, _ := read(t, []byte(text))
 	s.End(false)
 	wantIDs(t, s.Findings(), "")
-	want := "This fixture ends without the agent's exit. Open was then: the model was answering. Behind that, the run of the prompt of entry 1 was going on. " +
-		"The client last sent prompt (entry 1); the agent last sent message_update:text_start (entry 6)."
+	want := "This fixture ends without the agent's exit. Open was then: the model was answering. Behind that, the run of the prompt \"p\" (entry 1) was going on. " +
+		"The client last sent prompt \"p\" (entry 1); the agent last sent message_update:text_start (entry 6)."
 	if why := s.Why(0); why != want {
 		t.Errorf("why says %q, want %q", why, want)
 	}
