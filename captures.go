@@ -45,71 +45,6 @@ func (t *tool) folder(dir string) (string, error) {
 	return dir, nil
 }
 
-func (t *tool) find(args []string) (string, error) {
-	if len(args) > 1 {
-		return "", usageError("one CAPTURE, not %d", len(args))
-	}
-	name := ""
-	if len(args) == 1 {
-		name = args[0]
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		err := fmt.Errorf("%s is a folder", name)
-		if t.flagSet.Lookup("dir") == nil {
-			return "", err
-		}
-		return "", hint(err, fmt.Sprintf("--dir %s takes the newest capture in it, or the one that is named besides", name))
-	}
-	dir, err := t.folder(t.dir)
-	if err != nil && (name == "" || t.dir != "") {
-		return "", err
-	}
-	if name == "" {
-		if found, err := record.List(dir); err == nil && len(found) == 0 {
-			return "", noCaptures(dir)
-		}
-	}
-	path, err := record.Find(dir, name)
-	if err != nil && name == "-" {
-		return "", usageError("a capture is read from a file, not from standard input")
-	}
-	if err != nil && name != "" {
-		if labelled := t.labelled(dir, name); labelled != "" {
-			return labelled, nil
-		}
-		ls := "pitap ls"
-		if t.dir != "" {
-			ls += " --dir " + t.dir
-		}
-		err = hint(err, ls+" lists the captures; a CAPTURE is a path, or a part of a name that no other has")
-	}
-	return path, err
-}
-
-// labelled finds the newest capture that record --name has given this label; "" when there is none.
-func (t *tool) labelled(dir, label string) string {
-	found, err := record.List(dir)
-	if err != nil {
-		return ""
-	}
-	g, err := record.NewGlancer()
-	if err != nil {
-		return ""
-	}
-	defer g.Close()
-	for _, f := range found {
-		if v, err := g.Glance(f.Path); err == nil && v.Header.Label == label {
-			return f.Path
-		}
-	}
-	return ""
-}
-
-// noCaptures says that there are none, and how to get one.
-func noCaptures(dir string) error {
-	return hint(fmt.Errorf("no captures in %s yet", dir), "record one: start your client with \"pitap record -- pi --mode rpc\" in the place of \"pi --mode rpc\"")
-}
-
 // hintError is an error with a word on how to go on.
 type hintError struct {
 	error
@@ -157,7 +92,7 @@ func (t *tool) damage(c *record.Capture) {
 			t.complain(fmt.Errorf("%s: and %d more places", name, len(damage)-i))
 			break
 		}
-		t.complain(fmt.Errorf("%s: damaged at %w", name, d))
+		t.complain(fmt.Errorf("%s: damaged %s: %s", name, d.Where(), d.Cause))
 	}
 	if cond := c.Condition(); cond != "" {
 		t.complain(fmt.Errorf("%s: %s", name, cond))

@@ -107,8 +107,11 @@ func (c *Capture) Condition() string {
 	case c.Live():
 		return "live: still being recorded"
 	case c.Torn():
-		cond := "cut: the file stops inside a frame"
-		if n := c.Unchecked(); n > 0 {
+		cond := "cut: it stops where its recorder was stopped; what was written until then is read"
+		switch n := c.Unchecked(); {
+		case n == 1:
+			cond += ", and no checksum covers the last entry"
+		case n > 1:
 			cond += fmt.Sprintf(", and no checksum covers the last %d entries", n)
 		}
 		return cond

@@ -38,7 +38,7 @@ func (r *Report) WriteHead(w io.Writer, style Style) error {
 	p := style.Palette
 	fmt.Fprintf(&b, "%s: %s\n", p.Bold(text.VisibleString(filepath.Base(r.Path))), r.verdict(p))
 	for _, d := range r.Damage {
-		fmt.Fprintf(&b, "  %s at %s\n", p.Red("damaged"), text.VisibleString(d.Error()))
+		fmt.Fprintf(&b, "  %s %s: %s\n", p.Red("damaged"), d.Where(), text.VisibleString(d.Cause))
 	}
 	if r.Lost > 0 {
 		fmt.Fprintf(&b, "  %s bytes were not recorded, and so not checked\n", text.Count(r.Lost))
