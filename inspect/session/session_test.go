@@ -31,7 +31,7 @@ func TestRunTree(t *testing.T) {
 	if err := s.WriteRuns(&b, text.Palette{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"run 1  #3  at 1.000000  2.0", "prompt #1", "200 in, 14 out  $0.5000", "\n  turn 1  #4", "\n    user  #5  count\n", "first delta after 599ms", "toolUse", "\n    tool bash  #11  999ms\n", "\n    assistant  #18  1.00ms  100 in, 7 out  $0.2500  1 2 3"} {
+	for _, want := range []string{"run 1  #3  at 1.000000  2.0", "prompt #1", "200 in, 14 out  $0.5000", "\n  turn 1  #4", "\n    user  #5  count\n", "first delta after 599ms in the turn", ", first delta 1.60s later", "toolUse", "\n    tool bash  #11  999ms\n", "\n    assistant  #18  1.00ms  100 in, 7 out  $0.2500  1 2 3"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
