@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -62,16 +66,28 @@ func (t *tool) begin(c *record.Capture) (*record.Header, error) {
 	if err == nil {
 		return h, nil
 	}
+	if errors.Is(err, record.ErrNoCapture) {
+		return nil, hint(fmt.Errorf("%s: %w: %s", c.Path, record.ErrNoCapture, notCapture(c.File(), err)), "pitap reads what pitap record writes, compressed or not")
+	}
 	err = fmt.Errorf("%s: %w", c.Path, err)
 	switch {
-	case errors.Is(err, record.ErrNoCapture):
-		err = hint(err, "pitap reads what pitap record writes, compressed or not; pitap ls lists such files")
 	case errors.Is(err, io.ErrUnexpectedEOF) && c.Live():
 		err = hint(err, "it is being recorded, and nothing has been written yet; try again, or --follow it with pitap show")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = hint(err, "its recorder was stopped before it had written anything")
 	}
 	return nil, err
+}
+
+// notCapture says why a file is no capture: of text what it begins with, else what is wrong with it.
+func notCapture(f *os.File, err error) string {
+	var b [40]byte
+	n, _ := f.ReadAt(b[:], 0)
+	head, _, _ := bytes.Cut(b[:n], []byte{'\n'})
+	if bytes.IndexFunc(head, func(c rune) bool { return c < ' ' && c != '\t' || c == utf8.RuneError }) < 0 && len(head) > 0 {
+		return "it begins with the text " + strconv.Quote(string(head))
+	}
+	return strings.TrimSuffix(err.Error(), ": "+record.ErrNoCapture.Error())
 }
 
 // condition says on stderr what is wrong with a capture that was read to its end: damage, a cut. Only an error of

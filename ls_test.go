@@ -140,3 +140,27 @@ func TestWhyPrefersLive(t *testing.T) {
 		return strings.Contains(stderr, "-cat-") && strings.Contains(stderr, "(newest)") && !strings.Contains(stderr, live)
 	})
 }
+
+// What is no capture is told in words of what it is, and a kind that is not there is not met with silence.
+func TestWordsForWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	dir := sample(t)
+	text, binary := filepath.Join(t.TempDir(), "notes.txt"), filepath.Join(t.TempDir(), "x.bin")
+	writeFile(t, text, "hello there\nand more\n")
+	writeFile(t, binary, "\x7fELF\x00\x01\x02\x03\n")
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"why", text}, 1, `not a capture: it begins with the text "hello there"`},
+		{[]string{"check", text}, 1, `not a capture: it begins with the text "hello there"`},
+		{[]string{"show", binary}, 1, "not a capture: byte 0: not a zstd frame"},
+		{[]string{"show", "--kind", "nosuchkind"}, 0, "no entry is as asked for\n  pitap stats lists the kinds"},
+		{[]string{"mend", dir}, 1, "is a folder\n  pitap ls --dir "},
+	} {
+		if _, stderr, code := pitap(t, dir, test.args...); code != test.code || !strings.Contains(stderr, test.want) {
+			t.Errorf("%q: status %d, says %q, want %q", test.args, code, stderr, test.want)
+		}
+	}
+}
