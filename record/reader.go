@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -18,11 +19,22 @@ const (
 // Damage is a place of a capture that can't be read, or not be believed.
 type Damage struct {
 	Off   int64 // of the frame in the file; in a capture that is not compressed, of the line
+	Near  int64 // where in the file reading it failed, a little behind what is wrong; 0 when that is not known
 	Cause string
 }
 
 // Error says where and what.
-func (d Damage) Error() string { return fmt.Sprintf("byte %d: %s", d.Off, d.Cause) }
+func (d Damage) Error() string {
+	return strings.TrimPrefix(strings.TrimPrefix(d.Where(), "at "), "near ") + ": " + d.Cause
+}
+
+// Where says where it is: "near byte 5012", "at byte 0".
+func (d Damage) Where() string {
+	if d.Near > d.Off {
+		return fmt.Sprintf("near byte %d", d.Near)
+	}
+	return fmt.Sprintf("at byte %d", d.Off)
+}
 
 // Source is what a capture is read from; *os.File is one.
 type Source interface {
@@ -226,7 +238,7 @@ func (r *Reader) Damage() []Damage {
 	if r.more == 0 {
 		return r.damage
 	}
-	return append(slices.Clip(r.damage), Damage{r.unit, fmt.Sprintf("up to here %d more places", r.more)})
+	return append(slices.Clip(r.damage), Damage{Off: r.unit, Cause: fmt.Sprintf("up to here %d more places", r.more)})
 }
 
 // Unit returns the offset in the file of the frame (or line) that holds the entry.
@@ -241,7 +253,7 @@ func (r *Reader) Torn() bool { return r.torn }
 // damaged notes damage at the present frame or line.
 func (r *Reader) damaged(cause string, args ...any) {
 	if r.note() {
-		r.damage = append(r.damage, Damage{r.unit, fmt.Sprintf(cause, args...)})
+		r.damage = append(r.damage, Damage{Off: r.unit, Cause: fmt.Sprintf(cause, args...)})
 	}
 }
 
@@ -334,7 +346,7 @@ func (r *Reader) unchecked(d *Damage) {
 	if r.within == 0 || r.began != d.Off {
 		return
 	}
-	d.Cause += fmt.Sprintf("; %d entries before that, up to %d, are kept unchecked", r.within, r.n)
+	d.Cause += fmt.Sprintf("; %d entries before that, up to entry %d, could be read, unchecked", r.within, r.n)
 	if r.leap { // a number may be wrong: what follows does not count from it
 		r.n = r.before
 	}
