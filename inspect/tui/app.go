@@ -9,7 +9,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +84,7 @@ type app struct {
 
 	pattern    *view.Pattern
 	searching  func() // ends the search; nil without one
+	matches    matches
 	filterText string
 	filter     *view.Filter
 	expr       string // of the filter
@@ -97,6 +97,8 @@ type app struct {
 	watching   bool
 	hangOn     bool // go on with the next session when this one has ended
 	shape      shape
+	liveOnes   []other
+	untouched  bool          // nobody has pressed a key since the capture was opened
 	keysSeen   atomic.Int64  // that were handled
 	every      time.Duration // the least time from one drawing to the next
 
@@ -160,11 +162,13 @@ func (a *app) open(path string) error {
 	}
 	if old := a.store; old != nil {
 		a.endSearch()
+		a.endCount()
 		a.workers.Go(func() { old.Close() })
 	}
 	a.store = store
 	live := store.State().Live
 	a.list = records{follow: live || a.opt.Follow && a.hangOn}
+	a.untouched = !a.list.follow
 	a.pane = pane{mode: a.pane.mode}
 	a.views, a.chart, a.overlay, a.focus = [viewCount]lines{}, chart{}, nil, false
 	a.marks, a.jumps = map[rune]int64{}, nil
@@ -184,14 +188,34 @@ func (a *app) run() error {
 	if a.hangOn {
 		a.watchNext()
 	}
+	a.watchOthers()
 	var refresher sync.WaitGroup
 	refresher.Go(a.refresher)
 	err := a.tv.Run()
 	refresher.Wait()
 	a.endSearch()
+	a.endCount()
 	a.store.Close()
 	a.workers.Wait()
 	return err
+}
+
+// begin selects where the trouble is in a session that has ended, once it is read and if nobody has moved before that.
+func (a *app) begin() {
+	if !a.untouched || !a.store.State().Done {
+		return
+	}
+	a.untouched = false
+	n, why := a.store.Sore()
+	if at, ok := a.store.Align(a.store.Pos(n)); ok && n > 0 && at != a.list.sel {
+		a.list.sel, a.list.top = at, at
+		for range 3 { // and what came before it
+			if prev, ok := a.store.Prev(a.list.top); ok {
+				a.list.top = prev
+			}
+		}
+		a.say("%s; g goes to the beginning", why)
+	}
 }
 
 // kick makes the refresher draw soon.
@@ -300,22 +324,15 @@ func (a *app) Draw(screen tcell.Screen) {
 	p := painter{&a.canvas, &a.theme, 0, 0, w, h}
 	a.cursor(-1, -1)
 	a.live.Store(a.store.State().Live || a.hangOn)
+	a.begin()
+	a.countMatches()
 	if w < 4 || h < 3 {
 		return
 	}
 	a.drawTabs(p.part(0, 0, w, 1))
-	bottom := 2
-	if h < 6 {
-		bottom = 1
-	} else if why, _ := a.store.Bottom(w); h >= 10 && text.Width(why) > w {
-		bottom = 3
-	}
-	a.drawBottom(p.part(0, h-bottom, w, bottom))
+	bottom := a.drawBottom(p)
 	body := p.part(0, 1, w, h-1-bottom)
-	if a.prompt != nil || a.message != "" {
-		a.drawPrompt(body)
-		body.h--
-	}
+	body.h -= a.drawPrompt(body)
 	a.shape.body = body
 	a.drawBody(body)
 	if a.cursorX >= 0 {
@@ -323,101 +340,6 @@ func (a *app) Draw(screen tcell.Screen) {
 	} else {
 		screen.HideCursor()
 	}
-}
-
-func (a *app) drawTabs(p painter) {
-	p.fill(0, a.theme.bar)
-	st := a.store.State()
-	state := " live "
-	switch {
-	case st.Err != nil:
-		state = " " + st.Trouble + " "
-	case !st.Done && !st.Live:
-		state = " reading "
-	case st.Damage > 0:
-		state = " damaged "
-	case st.Done && st.Condition != "":
-		state = " cut "
-	case st.Done:
-		state = " whole "
-	}
-	x := 0
-	for i, name := range viewNames {
-		label := fmt.Sprintf(" %d %s ", i+1, name)
-		if p.w < 66 {
-			label = fmt.Sprintf(" %d%s", i+1, name[:min(len(name), max(2, (p.w-len(state))/viewCount-3))])
-		}
-		style := a.theme.bar
-		if i == a.view {
-			style = a.theme.tab
-		}
-		from := x
-		x = p.print(x, 0, p.w-x, label, style)
-		a.shape.tabs[i] = [2]int{from, x}
-	}
-	right := state
-	if room := p.w - x - len(state) - 4; room > 12 {
-		title := a.store.Title()
-		p.right(x+1, 0, room, text.Cut(title, room), a.theme.style(view.Dim, a.theme.bar))
-	}
-	role := view.Good
-	switch strings.TrimSpace(state) {
-	case "live":
-		role = view.Warn
-	case "whole", "reading":
-	default:
-		role = view.Bad
-	}
-	p.right(0, 0, p.w, right, a.theme.style(role, a.theme.bar))
-}
-
-// drawBottom draws the sentence of pitap why, over two lines where there is room, and what crossed last.
-func (a *app) drawBottom(p painter) {
-	why, last := a.store.Bottom(p.w)
-	for y := range p.h {
-		p.fill(y, a.theme.bar)
-	}
-	strong := a.theme.style(view.Strong, a.theme.bar)
-	rows := max(1, p.h-1)
-	for y, l := range sentences(why, p.w, rows) {
-		p.print(0, y, p.w, l, strong)
-	}
-	if p.h > 1 {
-		p.line(0, p.h-1, last, a.theme.bar, nil)
-		if p.w > 100 {
-			p.right(0, p.h-1, p.w-1, " ? help", a.theme.style(view.Dim, a.theme.bar))
-		}
-	}
-}
-
-// sentences lays out a text in so many lines. What does not fit ends behind a sentence, when not much room is lost by
-// that, and an ellipsis tells that there is more.
-func sentences(s string, width, rows int) []string {
-	lay := func(s string) []string {
-		return strings.Split(strings.TrimRight(text.Wrap(s, width), "\n"), "\n")
-	}
-	fits := func(l []string) bool { return len(l) <= rows && text.Width(l[0]) <= width }
-	all := lay(s)
-	if fits(all) {
-		return all
-	}
-	for cut := s; ; {
-		i := strings.LastIndex(cut, ". ")
-		if i < 0 {
-			break
-		}
-		cut = cut[:i]
-		if l := lay(cut + ". " + text.Ellipsis); fits(l) {
-			if len(l) == rows && text.Width(l[rows-1]) > width/2 {
-				return l
-			}
-			break
-		}
-	}
-	if len(all) > rows {
-		all[rows-1] = strings.Join(all[rows-1:], " ")
-	}
-	return all[:min(rows, len(all))]
 }
 
 func (a *app) drawBody(p painter) {
@@ -434,6 +356,9 @@ func (a *app) drawBody(p painter) {
 		a.drawLines(p, a.refresh(a.view, p.w))
 	}
 }
+
+// leastBeside is how many cells the list needs beside the detail to keep its columns of time.
+const leastBeside = 48
 
 // drawSplit draws list and detail.
 func (a *app) drawSplit(p painter) {
@@ -465,7 +390,7 @@ func (a *app) drawSplit(p painter) {
 		return
 	}
 	if where == detailBeside {
-		w := p.w * (100 - a.share) / 100
+		w := max(p.w*(100-a.share)/100, min(leastBeside, p.w*2/3))
 		a.shape.list, a.shape.detail = p.part(0, 0, w, p.h), p.part(w+1, 0, p.w-w-1, p.h)
 		for y := range p.h {
 			p.print(w, y, 1, "│", a.theme.style(view.Dim, a.theme.base))

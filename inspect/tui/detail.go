@@ -113,6 +113,9 @@ func (a *app) drawDetail(p painter, focused bool) {
 	about := fmt.Sprintf("#%d %s", r.N, r.Full)
 	if r.Count > 1 {
 		about = fmt.Sprintf("#%d to %d, %s of %s", r.N, r.Last, text.Count(r.Count), r.Kind)
+		if r.Taken != r.Count {
+			about += fmt.Sprintf(", the filter takes %s", text.Count(r.Taken))
+		}
 	} else if !r.Note {
 		about += "  " + text.Size(d.d.Size)
 	}

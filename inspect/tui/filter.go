@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ func (a *app) setFilter(expr, program string) error {
 	}
 	if program != "" {
 		if _, err := inspect.ParseQuery(program); err != nil {
-			return err
+			return fmt.Errorf("jq: %w", err)
 		}
 	}
 	for _, n := range a.marks {
@@ -45,9 +46,11 @@ func (a *app) setFilter(expr, program string) error {
 
 func (a *app) refilter() { a.setFilter(a.expr, a.program) }
 
-func (a *app) askFilter() {
-	said := ""
-	a.ask(&prompt{label: "filter: ", kind: "filter", text: []rune(a.expr),
+func (a *app) askFilter() { a.askFilterWith(a.expr, "") }
+
+// askFilterWith asks for a filter, with what was typed before and what is wrong with it.
+func (a *app) askFilterWith(typed, said string) {
+	a.ask(&prompt{label: "filter: ", kind: "filter", text: []rune(typed),
 		change: func(s string) {
 			said = ""
 			if _, err := filter.Parse(s); err != nil {
@@ -60,7 +63,23 @@ func (a *app) askFilter() {
 			}
 			return said
 		},
-		done: func(s string) { a.complain(a.setFilter(s, a.program)) }})
+		done: func(s string) {
+			if err := a.setFilter(s, a.program); err != nil { // it stays, to be mended
+				a.askFilterWith(s, err.Error())
+			}
+		}})
+}
+
+// goToNumber shows the entry with a number that was typed, or says that there is none.
+func (a *app) goToNumber(n int64) {
+	first, last := a.store.Row(0).N, a.store.Row(max(0, a.store.State().Entries-1)).N
+	a.goTo(n)
+	switch {
+	case n < first:
+		a.say("there is no entry %d; the first is %d", n, first)
+	case n > last:
+		a.say("there is no entry %d; the last is %d", n, last)
+	}
 }
 
 // command takes :N, :TIME, :jq EXPR and :q.
@@ -79,7 +98,7 @@ func (a *app) command() {
 			return
 		}
 		if n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64); err == nil {
-			a.goTo(n)
+			a.goToNumber(n)
 			return
 		}
 		if place, err := inspect.ParsePlace(s); err == nil {

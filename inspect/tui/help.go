@@ -41,7 +41,7 @@ func helpOf(width int) (all []view.Line) {
 	}
 	all = append(all, view.Line{}, view.R(view.Strong, "Signs"))
 	for _, l := range []string{"→", "from the client", "←", "from the agent", "!", "the agent's stderr", "·", "a note: signal, end of a stream, stall, exit",
-		"×3", "3 deltas of one block in one row, with their text so far", "◆", "belongs to the selected row", "╎", "a read ended here (raw view)", "×", "a part of the capture that can't be read"} {
+		"×3", "3 deltas of one block in one row, with their text so far; ×2/3 when the filter takes 2 of them", "◆", "belongs to the selected row", errorSign, "before the number: an error was found here; the tab of findings counts them", hazardSign, "before the number: a hazard was found here", "╎", "a read ended here (raw view)", "×", "a part of the capture that can't be read"} {
 		if len([]rune(l)) <= 2 {
 			all = append(all, view.Line{Spans: []view.Span{{Text: text.Pad(l, 19), Role: view.Key}}})
 			continue

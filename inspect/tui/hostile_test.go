@@ -121,7 +121,7 @@ func tour(t testing.TB, a *app, sim tcell.SimulationScreen) {
 		a.pending = nil
 		wantVisible(t, a, sim)
 	}
-	a.chosen(a.store.Path, []*inspect.Listed{{Path: a.store.Path, Name: a.store.Title(), Folder: a.store.Title(), Label: a.store.Title()}}, 1, nil)
+	a.chosen(a.store.Path, []*inspect.Listed{{Path: a.store.Path, Name: a.store.Title(500), Folder: a.store.Title(500), Label: a.store.Title(500)}}, 1, nil)
 	wantVisible(t, a, sim)
 	a.showHelp()
 	wantVisible(t, a, sim)
@@ -138,7 +138,7 @@ func wantColumns(t testing.TB, a *app, sim tcell.SimulationScreen) {
 			break
 		}
 		found := -1
-		for x := 0; x < list.w && found < 0; x++ {
+		for x := 2; x < list.w && found < 0; x++ { // behind the marks
 			if s, _, _ := sim.Get(list.x+x, list.y+y); s != "" && strings.Contains("→←!·×", s) {
 				found = x
 			}

@@ -60,7 +60,7 @@ func keyTable() []keyPart {
 		{"Looking", []key{
 			{"Tab", "the next way to look at the row: tree, pretty, raw, meta", func(a *app) { a.mode(1) }},
 			{"Backtab", "the one before", func(a *app) { a.mode(-1) }},
-			{"|", "detail below, beside, or away", (*app).turnDetail},
+			{"|", "detail below, beside, away, or where there is room", (*app).turnDetail},
 			{"+ =", "more room for the detail; in the timeline closer; in the tree more of a list", func(a *app) { a.grow(1) }},
 			{"-", "less room; in the timeline farther", func(a *app) { a.grow(-1) }},
 			{"0", "timeline: all of it", func(a *app) { a.chart.t0, a.chart.t1 = 0, 0 }},
@@ -142,6 +142,7 @@ func bindings() map[string]func(*app) {
 // key handles a key.
 func (a *app) key(ev *tcell.EventKey) {
 	defer a.keysSeen.Add(1)
+	a.untouched = false
 	if a.prompt != nil {
 		a.promptKey(ev)
 		return

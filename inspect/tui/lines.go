@@ -170,8 +170,10 @@ func (a *app) drawLines(p painter, v *lines) {
 // refresh makes the lines of a view, when what they tell has changed.
 func (a *app) refresh(which int, width int) *lines {
 	v := &a.views[which]
-	version := a.store.State().Version
-	if v.width == width && v.all != nil && v.made == version {
+	st := a.store.State()
+	version := st.Version
+	waits := st.Live && time.Since(v.when) > seldom // what is waited for gets older
+	if v.width == width && v.all != nil && v.made == version && !waits {
 		return v
 	}
 	if v.width == width && v.made != 0 && len(v.all) > manyLines && time.Since(v.when) < seldom {

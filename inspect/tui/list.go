@@ -236,8 +236,16 @@ func (a *app) drawTitles(p painter, c columns, st view.State) {
 	if a.list.follow && (!st.Done || a.hangOn) {
 		where = "follows"
 	}
-	title(max(0, p.w-x-len(where)-2), "", false)
 	p.right(0, 0, p.w-1, where, a.theme.title)
+	if p.w < 120 { // the line of tabs has no room for it
+		room := p.w - x - len(where) - 3
+		p.right(x, 0, room, a.store.Origin(room), a.theme.title)
+	}
+	if a.pattern != nil { // instead
+		x = p.print(x, 0, p.w-x-len(where)-3, "/"+a.pattern.Source+" ", a.theme.style(view.Warn, a.theme.title))
+		p.fillFrom(x, 0, p.w-len(where)-2, a.theme.title)
+		p.print(x, 0, p.w-x-len(where)-3, a.matchWords(), a.theme.style(view.Warn, a.theme.title))
+	}
 }
 
 func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focused bool, partners []int64) {
@@ -250,6 +258,12 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	}
 	style := func(role view.Role) tcell.Style { return a.theme.style(role, on) }
 	p.print(0, y, 1, a.sign(r, partners), style(view.Warn))
+	switch a.store.Worst(r.N, r.Last) {
+	case record.SevError:
+		p.print(1, y, 1, errorSign, style(view.Bad))
+	case record.SevHazard:
+		p.print(1, y, 1, hazardSign, style(view.Warn))
+	}
 	x := 2
 	cell := func(w int, s string, role view.Role, right bool) {
 		if w == 0 {
@@ -273,8 +287,6 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	gap, gapRole := "", view.Dim
 	if r.Gap >= 1000 {
 		gap = "+" + text.Duration(r.Gap)
-	} else if r.Gap < 0 {
-		gap = text.Duration(r.Gap)
 	}
 	if r.Gap >= 1e9 {
 		gapRole = view.Warn
@@ -285,6 +297,9 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	kind := r.Kind
 	if r.Count > 1 && r.Arrow != "×" {
 		times := "×" + text.Count(r.Count)
+		if r.Taken != r.Count {
+			times = "×" + text.Count(r.Taken) + "/" + text.Count(r.Count)
+		}
 		kind = text.Cut(kind, max(3, c.kind-text.Width(times)-1)) + " " + times
 	}
 	cell(c.kind, kind, role, false)

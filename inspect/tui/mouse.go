@@ -9,6 +9,9 @@ import (
 func (a *app) MouseHandler() func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
+		if action != tview.MouseMove {
+			a.untouched = false
+		}
 		switch action {
 		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
 			a.click(x, y, action == tview.MouseLeftDoubleClick)
@@ -59,7 +62,7 @@ func (a *app) click(x, y int, double bool) {
 			if t1 <= t0 {
 				t0, t1 = 0, max(a.store.Now(), 1)
 			}
-			a.land(a.store.At(t0 + int64(float64(dx-a.chart.left)/float64(max(1, a.chart.cells))*float64(t1-t0))))
+			a.land(a.nearest(t0 + int64((float64(dx-a.chart.left)+0.5)/float64(max(1, a.chart.cells))*float64(t1-t0))))
 		}
 		return
 	}
@@ -77,6 +80,17 @@ func (a *app) click(x, y int, double bool) {
 			}
 		}
 	}
+}
+
+// nearest is the position of the record that is nearest to a time.
+func (a *app) nearest(t int64) int64 {
+	pos := a.store.At(t)
+	if pos > 0 {
+		if before, behind := a.store.Row(pos-1).T, a.store.Row(pos).T; t-before < behind-t || behind < t {
+			return pos - 1
+		}
+	}
+	return pos
 }
 
 // clickDetail takes a click on the pane: on its head another mode, below the line under it.

@@ -32,6 +32,16 @@ func (p painter) fill(y int, st tcell.Style) {
 	}
 }
 
+// fillFrom clears the cells of a line from x to before end with a style.
+func (p painter) fillFrom(x, y, end int, st tcell.Style) {
+	if y < 0 || y >= p.h {
+		return
+	}
+	for ; x < min(end, p.w); x++ {
+		p.on.set(p.x+x, p.y+y, ' ', st)
+	}
+}
+
 // print draws text from cell x on, cut to width cells (to the part's edge when that is less), and returns the cell behind
 // it.
 func (p painter) print(x, y, width int, s string, st tcell.Style) int {

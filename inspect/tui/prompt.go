@@ -123,15 +123,19 @@ func (a *app) recall(p *prompt, back bool) {
 	p.at = len(p.text)
 }
 
-// drawPrompt draws the prompt, or the message, on the last line of p.
-func (a *app) drawPrompt(p painter) {
+// maxSaid is how many lines a message, or what helps with a prompt, may take.
+const maxSaid = 3
+
+// drawPrompt draws the prompt, or the message, on the last lines of p, and tells how many those are.
+func (a *app) drawPrompt(p painter) int {
+	if a.prompt == nil {
+		if a.message == "" {
+			return 0
+		}
+		return a.drawSaid(p, a.message, a.theme.style(a.messageRole, a.theme.base))
+	}
 	y := p.h - 1
 	p.fill(y, a.theme.base)
-	if a.prompt == nil {
-		p.print(0, y, p.w, a.message, a.theme.style(a.messageRole, a.theme.base))
-		a.cursor(-1, -1)
-		return
-	}
 	pr := a.prompt
 	x := p.print(0, y, p.w, pr.label, a.theme.style(view.Strong, a.theme.base))
 	// Of a text longer than the line the part around the cursor is shown.
@@ -142,12 +146,30 @@ func (a *app) drawPrompt(p painter) {
 	}
 	p.print(x, y, room+1, string(pr.text[from:]), a.theme.base)
 	a.cursor(p.x+x+text.Width(string(pr.text[from:pr.at])), p.y+y)
-	if pr.help != nil {
-		end := x + min(room, text.Width(string(pr.text[from:]))) + 2
-		if said := pr.help(); said != "" && p.w-end > 8 {
-			p.print(end, y, p.w-end, said, a.theme.style(view.Dim, a.theme.base))
-		}
+	if pr.help == nil {
+		return 1
 	}
+	said := pr.help()
+	if said == "" {
+		return 1
+	}
+	dim := a.theme.style(view.Dim, a.theme.base)
+	if end := x + min(room, text.Width(string(pr.text[from:]))) + 2; text.Width(said) <= p.w-end {
+		p.print(end, y, p.w-end, said, dim)
+		return 1
+	}
+	return 1 + a.drawSaid(p.part(0, 0, p.w, p.h-1), said, dim)
+}
+
+// drawSaid draws a text on the last lines of p, and tells how many it took.
+func (a *app) drawSaid(p painter, said string, st tcell.Style) int {
+	lines := sentences(said, p.w, min(maxSaid, max(1, p.h-3)))
+	for i, l := range lines {
+		y := p.h - len(lines) + i
+		p.fill(y, a.theme.base)
+		p.print(0, y, p.w, l, st)
+	}
+	return len(lines)
 }
 
 // cursor says where the terminal's cursor is to stand.

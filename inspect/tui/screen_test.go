@@ -131,7 +131,7 @@ func (s *screen) press(keys ...string) {
 // settle waits until a search or a filter has come to its end.
 func (s *screen) settle() {
 	s.t.Helper()
-	s.until("the work of the keys is done", func() bool { return s.a.searching == nil && s.settled() })
+	s.until("the work of the keys is done", func() bool { return s.a.searching == nil && s.a.matches.stop == nil && s.settled() })
 }
 
 // inject sends keys, each when the one before it was handled.

@@ -28,7 +28,10 @@ func (a *app) search() {
 			if len(a.prompt.text) == 0 {
 				return "Ctrl-R: regular expressions"
 			}
-			return a.message
+			if a.message != "" {
+				return a.message
+			}
+			return a.matchWords()
 		},
 		cancel: func() {
 			a.endSearch()

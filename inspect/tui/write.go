@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"pitap/inspect/text"
@@ -52,7 +55,7 @@ func (a *app) copyKey() {
 			return
 		}
 		a.screen.SetClipboard(b)
-		a.say("copied %s, %s", what, text.Size(int64(len(b))))
+		a.say("sent %s, %s, to the terminal (OSC 52); where it is not in the clipboard, w writes it to a file", what, text.Size(int64(len(b))))
 	}
 }
 
@@ -72,16 +75,49 @@ func (a *app) write() {
 		if end == "" {
 			end = ".jsonl"
 		}
-		a.ask(&prompt{label: "write to: ", kind: "write", text: []rune(name + end), done: func(path string) {
-			a.writeTo(path, r)
-		}})
+		a.askWhere(name+end, r)
 	}
 }
 
-func (a *app) writeTo(path string, what rune) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// askWhere asks for the name of the file to write to.
+func (a *app) askWhere(name string, what rune) {
+	a.ask(&prompt{label: "write to: ", kind: "write", text: []rune(name), done: func(path string) {
+		if path != "" {
+			a.writeTo(path, what, os.O_EXCL)
+		}
+	}})
+}
+
+// home puts the home folder in the place of a ~ at the beginning, as shells do.
+func home(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if dir, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(dir, rest)
+		}
+	}
+	return path
+}
+
+// writeTo writes to a file; how is os.O_EXCL, or os.O_TRUNC to replace what there is.
+func (a *app) writeTo(name string, what rune, how int) {
+	path := home(name)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|how, 0o600)
+	if info, bad := os.Stat(path); errors.Is(err, fs.ErrExist) && bad == nil && info.Mode().IsRegular() {
+		a.say("%s exists: o overwrites it, e edits the name, any other key leaves it", name)
+		a.pending = func(r rune) {
+			switch r {
+			case 'o':
+				a.writeTo(name, what, os.O_TRUNC)
+			case 'e':
+				a.askWhere(name, what)
+			}
+		}
+		return
+	}
 	if err != nil {
-		a.complain(err)
+		a.askWhere(name, what)
+		failed := err.Error()
+		a.prompt.help = func() string { return failed }
 		return
 	}
 	if what == 'b' {

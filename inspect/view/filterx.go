@@ -107,7 +107,9 @@ func (s *Store) applyFilter(f *Filter, gen int, pos int64) {
 		for i := c.len(); fr == s.tailFrame && i < fr.count; i++ { // what came meanwhile
 			if e, err := record.ParseEntry(s.tail.line(i)); err == nil {
 				m.bits.put(i, m.entry(e, nil))
-				m.prev = e.T
+				if e.Note == nil || e.Note.Kind != "lag" {
+					m.prev = e.T
+				}
 			}
 		}
 		if fr == s.tailFrame || c.len() == fr.count {
@@ -177,7 +179,7 @@ func (m *matcher) entry(e *record.Entry, took func(n int64) int64) bool {
 		f := filter.Facts{From: e.From.String(), Note: e.Note != nil, Kind: v.Kind, Short: v.Short, ID: v.ID, N: e.N, T: e.T,
 			Size: r.Size, Took: -1, Body: e.Body, JSON: e.Form == record.Msg}
 		if m.prev >= 0 {
-			f.Gap = e.T - m.prev
+			f.Gap = max(0, e.T-m.prev)
 		}
 		if took != nil {
 			f.Took = took(e.N)

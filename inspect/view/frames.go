@@ -28,6 +28,7 @@ type frame struct {
 
 	cont   bitset // the entry goes on with what the entry before it began
 	hidden bitset // the entry is superseded, or a part behind which more stands
+	aside  bitset // the entry is a note of lag within a block
 	match  bitset // the entry passes the filter of generation gen
 	gen    int
 }

@@ -36,6 +36,7 @@ func (s *Store) open1() error {
 	s.frames, s.count, s.cache, s.tailFrame, s.tail = nil, 0, nil, nil, content{}
 	s.indexed, s.indexWrong, s.known = false, false, map[int64]int{}
 	s.pass, s.parts, s.rows, s.links, s.lines = pass{}, map[int64]part{}, map[int64]*Row{}, links{}, timeline{}
+	s.found = found{}
 	s.loaded, s.filterGen = 0, gen
 	s.damage = nil
 	s.version++
@@ -217,8 +218,9 @@ func (s *Store) closeTail(next int64) {
 
 // pass is what must be known of earlier entries to tell how an entry is shown.
 type pass struct {
-	key  uint64 // of the block that the entry before goes on with; 0: none
-	half [4]half
+	key   uint64  // of the block that the entry before goes on with; 0: none
+	aside []int64 // positions of notes behind it that say nothing about the session
+	half  [4]half
 }
 
 // half is a record of which parts have come.
@@ -241,6 +243,10 @@ type part struct {
 func (p *pass) entry(s *Store, f *frame, i int, pos int64, e *record.Entry) {
 	f.hidden.put(i, false)
 	f.cont.put(i, false)
+	if e.Note != nil && e.Note.Kind == "lag" && p.key != 0 && len(p.aside) < maxAside {
+		p.aside = append(p.aside, pos) // the recorder speaks of itself; a block may go on behind it
+		return
+	}
 	f.coded = f.coded || e.Form == record.Text || e.Form == record.Base64
 	key, begins := uint64(0), false
 	switch h := &p.half[e.From&3]; {
@@ -274,8 +280,38 @@ func (p *pass) entry(s *Store, f *frame, i int, pos int64, e *record.Entry) {
 	}
 	if key != 0 && key == p.key && !begins {
 		f.cont.put(i, true)
+		for _, at := range p.aside {
+			s.setAside(at)
+		}
 	}
-	p.key = key
+	p.key, p.aside = key, p.aside[:0]
+}
+
+// maxAside is how many notes of lag in a row a block goes on over.
+const maxAside = 16
+
+// setAside makes a note a part of the block that goes on behind it.
+func (s *Store) setAside(pos int64) {
+	k := s.frameAt(pos)
+	if k < 0 {
+		return
+	}
+	f := s.frames[k]
+	f.cont.put(int(pos-f.base), true)
+	f.aside.put(int(pos-f.base), true)
+	delete(s.rows, pos)
+}
+
+// asides counts the entries between two positions that only happen to stand in a block.
+func (s *Store) asides(from, to int64) (n int64) {
+	for k := max(0, s.frameAt(from)); k < len(s.frames) && s.frames[k].base < to; k++ {
+		f := s.frames[k]
+		if f.aside == nil {
+			continue
+		}
+		n += int64(count(int(min(to-f.base, int64(f.count))), f.aside.word) - count(int(max(0, from-f.base)), f.aside.word))
+	}
+	return n
 }
 
 // hide takes an entry from the rows.

@@ -28,6 +28,7 @@ type Row struct {
 	Tone  inspect.Tone
 	Count int64 // entries of the block, 1 for a row of its own
 	Last  int64 // number of the block's last entry
+	Taken int64 // entries of the block that the filter takes; Count without a filter
 	Quiet bool  // a delta, or an end that says nothing new
 }
 
@@ -117,7 +118,7 @@ func (s *Store) asRow(pos int64, e *record.Entry) *inspect.Row {
 }
 
 func (s *Store) makeRow(pos int64) *Row {
-	row := &Row{Pos: pos, Count: 1, Took: -1, N: -1}
+	row := &Row{Pos: pos, Count: 1, Taken: 1, Took: -1, N: -1}
 	e, err := s.entry(pos)
 	if err != nil {
 		row.Arrow, row.Kind, row.Text, row.Tone = "×", "damage", text.VisibleString(err.Error()), inspect.Bad
@@ -156,23 +157,29 @@ func isDelta(kind string) bool {
 	return strings.HasPrefix(kind, "message_update:") || kind == "bash_execution_update" || kind == "tool_execution_update"
 }
 
-// gap is the time since the entry before.
+// gap is the time since the entry before. Notes of lag are passed over: they stand behind what was recorded late.
 func (s *Store) gap(pos, t int64) int64 {
-	if pos == 0 {
-		return 0
-	}
-	if k := s.frameAt(pos); k > 0 && s.frames[k].base == pos {
-		return t - s.frames[k-1].t1
-	}
-	if e, err := s.entry(pos - 1); err == nil {
-		return t - e.T
+	for at := pos - 1; at >= 0 && at >= pos-maxAside; at-- {
+		if k := s.frameAt(at + 1); k > 0 && s.frames[k].base == at+1 {
+			return max(0, t-s.frames[k-1].t1)
+		}
+		e, err := s.entry(at)
+		if err != nil {
+			return 0
+		}
+		if e.Note == nil || e.Note.Kind != "lag" {
+			return max(0, t-e.T)
+		}
 	}
 	return 0
 }
 
 // block makes a row of a block: how many entries, and the text so far.
 func (s *Store) block(row *Row, pos, start, end int64, said []byte) []byte {
-	row.Count = end - start
+	row.Count = end - start - s.asides(start, end)
+	if row.Taken = row.Count; s.filter != nil {
+		row.Taken = s.taken(start, end)
+	}
 	if e, err := s.entry(end - 1); err == nil {
 		row.Last = e.N
 	}
@@ -199,6 +206,17 @@ func (s *Store) block(row *Row, pos, start, end int64, said []byte) []byte {
 		joined = append([]byte(text.Ellipsis), tail(joined, 160)...)
 	}
 	return joined
+}
+
+// taken counts the entries between two positions that the filter takes.
+func (s *Store) taken(from, to int64) (n int64) {
+	for k := max(0, s.frameAt(from)); k < len(s.frames) && s.frames[k].base < to; k++ {
+		if f := s.frames[k]; f.gen == s.filterGen {
+			words := f.shown(s.filterGen)
+			n += int64(count(int(min(to-f.base, int64(f.count))), words) - count(int(max(0, from-f.base)), words))
+		}
+	}
+	return n
 }
 
 // tail gives the last bytes of a text, about n of them.

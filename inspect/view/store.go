@@ -52,7 +52,8 @@ type Store struct {
 	filter    *Filter
 	filterGen int
 
-	rows map[int64]*Row // that were made lately
+	rows  map[int64]*Row // that were made lately
+	found found
 
 	turn sync.RWMutex // held for reading while a search goes on
 	tell func()

@@ -207,7 +207,7 @@ func TestStates(t *testing.T) {
 		if st.Condition == "" && st.Err == nil && !st.Ended {
 			t.Errorf("%d bytes: nothing is said about the cut", n)
 		}
-		why, _ := s.Bottom(80)
+		why, _, _ := s.Bottom()
 		if why == "" || len(s.Process(80)) == 0 {
 			t.Errorf("%d bytes: the screen says nothing", n)
 		}
@@ -406,11 +406,11 @@ func TestLive(t *testing.T) {
 	wait("a row that passes the filter", func() bool { looked, taken, all := s.Progress(); return looked == all && taken == 9 })
 	r.Put(record.Agent, []byte(`{"type":"half`))
 	wait("half a record", func() bool {
-		_, last := s.Bottom(100)
-		return strings.Contains(last.Text(), "half a record: 13 bytes")
+		_, last, _ := s.Bottom()
+		return strings.Contains(last[1].Text(), "half a record: 13 bytes")
 	})
 	r.Put(record.Agent, []byte(`"}`+"\n"))
-	wait("the other half", func() bool { _, last := s.Bottom(100); return !strings.Contains(last.Text(), "half a record") })
+	wait("the other half", func() bool { _, last, _ := s.Bottom(); return !strings.Contains(last[1].Text(), "half a record") })
 	if r := row("half"); r == nil || r.Kind != "half" || r.Size != 15 {
 		t.Errorf("the record is %+v", r)
 	}
@@ -419,4 +419,49 @@ func TestLive(t *testing.T) {
 	}
 	f.Close()
 	wait("the end", func() bool { st := s.State(); return st.Done && st.Ended })
+}
+
+// TestLagInABlock writes notes of lag between deltas, out of the order of times as a recorder does: the deltas are one
+// row, and no gap is negative.
+func TestLagInABlock(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"pitap":1,"argv":["pi"]}` + "\n")
+	n := 0
+	add := func(at int, rest string) {
+		n++
+		fmt.Fprintf(&b, `{"n":%d,"t":%d,%s}`+"\n", n, at, rest)
+	}
+	delta := func(at int) {
+		add(at, fmt.Sprintf(`"from":"agent","off":%d,"msg":{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"w%d "}}`, n*200, n))
+	}
+	add(1_000_000, `"from":"agent","off":0,"msg":{"type":"agent_start"}`)
+	delta(2_000_000)
+	add(9_000_000, `"note":"lag","by":150000000`)
+	delta(3_000_000)
+	delta(4_000_000)
+	add(9_500_000, `"note":"lag","by":350000000`)
+	add(5_000_000, `"from":"agent","off":9000,"msg":{"type":"agent_end","messages":[]}`)
+	path := filepath.Join(t.TempDir(), "lag.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, path)
+	var kinds []string
+	for _, at := range rows(t, s) {
+		r := s.Row(at)
+		kinds = append(kinds, fmt.Sprintf("%s*%d", r.Kind, r.Count))
+		if r.Gap < 0 || r.Kind == "agent_end" && r.Gap != 1_000_000 {
+			t.Errorf("entry %d has a gap of %d", r.N, r.Gap)
+		}
+		if r.Count == 3 && !strings.HasPrefix(r.Text, "w1 w3 w4") {
+			t.Errorf("the block says %q", r.Text)
+		}
+	}
+	if got, want := strings.Join(kinds, " "), "agent_start*1 text*3 lag*1 agent_end*1"; got != want {
+		t.Errorf("the rows are %s, want %s", got, want)
+	}
+	s.Fold()
+	if got := len(rows(t, s)); got != n {
+		t.Errorf("%d rows of %d entries when nothing is folded", got, n)
+	}
 }

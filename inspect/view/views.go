@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"pitap/inspect"
 	"pitap/inspect/session"
 	"pitap/inspect/text"
 	"pitap/record"
@@ -35,7 +34,7 @@ func (s *Store) Findings(width int) (lines []Line) {
 	if s.sess == nil {
 		return lines
 	}
-	list := s.sess.Findings()
+	list := slices.Clone(s.findings().list)
 	slices.SortStableFunc(list, func(a, b record.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	counts := [3]int{}
 	for _, f := range list {
@@ -90,7 +89,7 @@ func (s *Store) findingLines(from, to int64, width int) (lines []Line) {
 	if s.sess == nil {
 		return nil
 	}
-	for _, f := range s.sess.Findings() {
+	for _, f := range s.findings().list {
 		if f.N >= from && f.N <= to || f.Last >= from && f.Last <= to {
 			lines = append(lines, Line{})
 			lines = append(lines, findingLines(f, width)...)
@@ -112,7 +111,7 @@ func (s *Store) FindingAfter(n int64, dir int) int64 {
 			best = k
 		}
 	}
-	for _, f := range s.sess.Findings() {
+	for _, f := range s.findings().list {
 		see(f.N)
 		see(f.Last)
 	}
@@ -187,7 +186,13 @@ func (s *Store) Process(width int) (lines []Line) {
 		field("command", strings.Join(h.Argv, " "))
 		field("agent", strings.TrimSpace(h.Agent.Path+"  "+h.Agent.Version))
 		if h.Agent.PID > 0 {
-			field("agent's pid", strconv.Itoa(h.Agent.PID))
+			pid := strconv.Itoa(h.Agent.PID)
+			if s.live && !s.done {
+				if state := processState(h.Agent.PID, h.PID); state != "" {
+					pid += ", " + state
+				}
+			}
+			field("agent's pid", pid)
 		}
 		field("folder", h.Cwd)
 		if h.Client.Name != "" || h.Client.PID > 0 {
@@ -229,9 +234,14 @@ func (s *Store) stateWords() string {
 
 func (s *Store) processRest(now int64, width int) (lines []Line) {
 	at := func(n, t int64, role Role, what string) {
-		l := Line{N: n}
-		l.add(Dim, fmt.Sprintf("%8s  %12s  ", "#"+strconv.FormatInt(n, 10), text.Since(t))).add(role, text.VisibleString(what))
-		lines = append(lines, l)
+		head := fmt.Sprintf("%8s  %12s  ", "#"+strconv.FormatInt(n, 10), text.Since(t))
+		for _, w := range wrapped(role, "", what, width-len(head)) {
+			l := Line{N: n}
+			l.add(Dim, head)
+			l.Spans = append(l.Spans, w.Spans...)
+			lines = append(lines, l)
+			head = strings.Repeat(" ", len(head))
+		}
 	}
 	sess := s.sess
 	open := sess.Open(now)
@@ -286,105 +296,4 @@ func (s *Store) processRest(now int64, width int) (lines []Line) {
 		}
 	}
 	return lines
-}
-
-// Bottom is what the last lines of the screen say: the sentence of pitap why, and what crossed last, in few words when
-// the screen is narrow.
-func (s *Store) Bottom(width int) (why string, last Line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.err != nil:
-		_, why = trouble(s.err, s.capture.Size())
-	case s.sess == nil:
-		why = "Reading the capture."
-	case !s.done && !s.live:
-		percent := int64(0)
-		if s.indexed {
-			percent = 100 * s.loaded / max(1, s.count)
-		} else if size := s.capture.Size(); size > 0 {
-			percent = 100 * s.tailUnit / size
-		}
-		why = fmt.Sprintf("Reading the capture: %d%%, %s entries.", percent, text.Count(s.loaded))
-	default:
-		why = s.sess.Brief(s.now())
-	}
-	why = text.VisibleString(why)
-	if s.sess == nil {
-		return why, last
-	}
-	if last = s.crossed(true, 28); text.Width(last.Text()) > width {
-		last = s.crossed(false, max(6, width/2-11))
-	}
-	return why, last
-}
-
-// crossed says for each direction what crossed last, how long ago, and how much of a record is pending; not
-// wide in few words. A kind has room cells.
-func (s *Store) crossed(wide bool, room int) (last Line) {
-	now := s.now()
-	for i, side := range []record.Stream{record.Client, record.Agent} {
-		if i > 0 {
-			last.add(Dim, map[bool]string{true: "  │  ", false: " │ "}[wide])
-		}
-		arrow := "→ "
-		if side == record.Agent {
-			arrow = "← "
-		}
-		last.add(streamRole(side), arrow)
-		switch m := s.sess.Last[side]; {
-		case m == nil:
-			last.add(Dim, "nothing yet")
-		case wide:
-			last.add(Plain, text.Cut(m.Kind, room)).add(Dim, fmt.Sprintf(" #%d ", m.N)).add(ageRole(now-m.T, s.live && !s.done), s.age(now-m.T))
-		default:
-			kind := m.Kind[strings.IndexByte(m.Kind, ':')+1:]
-			age := s.age(now - m.T)
-			age = age[:strings.IndexByte(age, ' ')]
-			last.add(Plain, text.Cut(kind, room)+" ").add(ageRole(now-m.T, s.live && !s.done), age)
-		}
-		if h := s.pass.half[side]; h.any && wide {
-			last.add(Bad, fmt.Sprintf(", half a record: %s bytes", text.Count(h.bytes)))
-		} else if h.any {
-			last.add(Bad, " +"+text.Size(h.bytes))
-		}
-	}
-	for _, st := range s.sess.Stalls {
-		if st.For == 0 && !s.sess.Ended {
-			last.add(Bad, fmt.Sprintf("  │  %s stalled: %s bytes wait", st.Stream, text.Count(st.Bytes)))
-		}
-	}
-	return last
-}
-
-func ageRole(ns int64, live bool) Role {
-	if live && ns > 10e9 {
-		return Warn
-	}
-	return Plain
-}
-
-// age says how long ago something was; seconds have one digit, so that it counts up evenly.
-func (s *Store) age(ns int64) string {
-	word := " ago"
-	if s.done {
-		word = " before the end"
-	}
-	switch {
-	case ns < 1e9:
-		return text.Duration(ns/1e6*1e6) + word
-	case ns < 60e9:
-		return fmt.Sprintf("%.1fs%s", float64(ns)/1e9, word)
-	}
-	return text.Duration(ns) + word
-}
-
-// Title names the capture.
-func (s *Store) Title() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.header == nil {
-		return text.VisibleString(s.Path)
-	}
-	return text.VisibleString(inspect.Title(s.Path, s.header))
 }
