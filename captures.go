@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -58,71 +62,6 @@ func boundMemory() {
 	}
 }
 
-func (t *tool) find(args []string) (string, error) {
-	if len(args) > 1 {
-		return "", usageError("one CAPTURE, not %d", len(args))
-	}
-	name := ""
-	if len(args) == 1 {
-		name = args[0]
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		err := fmt.Errorf("%s is a folder", name)
-		if t.flagSet.Lookup("dir") == nil {
-			return "", err
-		}
-		return "", hint(err, fmt.Sprintf("--dir %s takes the newest capture in it, or the one that is named besides", name))
-	}
-	dir, err := t.folder(t.dir)
-	if err != nil && (name == "" || t.dir != "") {
-		return "", err
-	}
-	if name == "" {
-		if found, err := record.List(dir); err == nil && len(found) == 0 {
-			return "", noCaptures(dir)
-		}
-	}
-	path, err := record.Find(dir, name)
-	if err != nil && name == "-" {
-		return "", usageError("a capture is read from a file, not from standard input")
-	}
-	if err != nil && name != "" {
-		if labelled := t.labelled(dir, name); labelled != "" {
-			return labelled, nil
-		}
-		ls := "pitap ls"
-		if t.dir != "" {
-			ls += " --dir " + t.dir
-		}
-		err = hint(err, ls+" lists the captures; a CAPTURE is a path, or a part of a name that no other has")
-	}
-	return path, err
-}
-
-// labelled finds the newest capture that record --name has given this label; "" when there is none.
-func (t *tool) labelled(dir, label string) string {
-	found, err := record.List(dir)
-	if err != nil {
-		return ""
-	}
-	g, err := record.NewGlancer()
-	if err != nil {
-		return ""
-	}
-	defer g.Close()
-	for _, f := range found {
-		if v, err := g.Glance(f.Path); err == nil && v.Header.Label == label {
-			return f.Path
-		}
-	}
-	return ""
-}
-
-// noCaptures says that there are none, and how to get one.
-func noCaptures(dir string) error {
-	return hint(fmt.Errorf("no captures in %s yet", dir), "record one: start your client with \"pitap record -- pi --mode rpc\" in the place of \"pi --mode rpc\"")
-}
-
 // hintError is an error with a word on how to go on.
 type hintError struct {
 	error
@@ -140,16 +79,28 @@ func (t *tool) begin(c *record.Capture) (*record.Header, error) {
 	if err == nil {
 		return h, nil
 	}
+	if errors.Is(err, record.ErrNoCapture) {
+		return nil, hint(fmt.Errorf("%s: %w: %s", c.Path, record.ErrNoCapture, notCapture(c.File(), err)), "pitap reads what pitap record writes, compressed or not")
+	}
 	err = fmt.Errorf("%s: %w", c.Path, err)
 	switch {
-	case errors.Is(err, record.ErrNoCapture):
-		err = hint(err, "pitap reads what pitap record writes, compressed or not; pitap ls lists such files")
 	case errors.Is(err, io.ErrUnexpectedEOF) && c.Live():
 		err = hint(err, "it is being recorded, and nothing has been written yet; try again, or --follow it with pitap show")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = hint(err, "its recorder was stopped before it had written anything")
 	}
 	return nil, err
+}
+
+// notCapture says why a file is no capture: of text what it begins with, else what is wrong with it.
+func notCapture(f *os.File, err error) string {
+	var b [40]byte
+	n, _ := f.ReadAt(b[:], 0)
+	head, _, _ := bytes.Cut(b[:n], []byte{'\n'})
+	if bytes.IndexFunc(head, func(c rune) bool { return c < ' ' && c != '\t' || c == utf8.RuneError }) < 0 && len(head) > 0 {
+		return "it begins with the text " + strconv.Quote(string(head))
+	}
+	return strings.TrimSuffix(err.Error(), ": "+record.ErrNoCapture.Error())
 }
 
 // condition says on stderr what is wrong with a capture that was read to its end: damage, a cut. Only an error of
@@ -170,7 +121,7 @@ func (t *tool) damage(c *record.Capture) {
 			t.complain(fmt.Errorf("%s: and %d more places", name, len(damage)-i))
 			break
 		}
-		t.complain(fmt.Errorf("%s: damaged at %w", name, d))
+		t.complain(fmt.Errorf("%s: damaged %s: %s", name, d.Where(), d.Cause))
 	}
 	if cond := c.Condition(); cond != "" {
 		t.complain(fmt.Errorf("%s: %s", name, cond))

@@ -129,7 +129,11 @@ func (c *checking) wanted(rule string) bool {
 // check checks captures one after another. What is wrong with one does not keep it from the others.
 func (t *tool) check(c checking, names []string, out *output) error {
 	if len(names) == 0 {
-		names = []string{""}
+		path, err := t.find(nil)
+		if err != nil {
+			return err
+		}
+		names = []string{path}
 	}
 	bad := false
 	var all []*report.Report
@@ -161,11 +165,7 @@ func (t *tool) check(c checking, names []string, out *output) error {
 
 // checkOne checks one capture.
 func (t *tool) checkOne(c checking, name string) (*report.Report, error) {
-	var args []string
-	if name != "" {
-		args = []string{name}
-	}
-	capture, err := t.open(args)
+	capture, err := t.open([]string{name})
 	if err != nil {
 		return nil, err
 	}

@@ -123,8 +123,8 @@ func TestCheckRealFaults(t *testing.T) {
 	s.ask("prompt", `,"message":"say:refused"`)
 	s.CloseStdin()
 	s.Wait(0)
-	if found := s.found(t); found != "command/unknown pair/id-changed field/type dialog/wrong-id run/prompt-lost run/prompt-while-busy end/eof" &&
-		found != "command/unknown pair/id-changed field/type dialog/wrong-id run/prompt-while-busy end/eof" { // the race was not lost
+	if found := s.found(t); found != "command/unknown dialog/wrong-id run/prompt-lost pair/id-changed field/type run/prompt-while-busy end/eof" &&
+		found != "command/unknown dialog/wrong-id pair/id-changed field/type run/prompt-while-busy end/eof" { // the race was not lost
 		t.Errorf("found %s", found)
 	}
 }
@@ -163,7 +163,7 @@ func TestCheckRealEnds(t *testing.T) {
 		{"output closed while the model streams", func(s *piSession) {
 			s.CloseStdout()
 			s.Wait(1)
-		}, "end/stderr end/reader-gone"},
+		}, "end/reader-gone end/stderr"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,7 @@ func TestCheckCommand(t *testing.T) {
 		stdout string
 	}{
 		{"good.jsonl", 0, `^good\.jsonl: nothing found in 2 entries; cut: there is no end note\n$`},
-		{"bad.jsonl", 1, `(?s)^bad\.jsonl: 1 error, 1 hazard, 1 note in 5 entries.*\n\n  note   field/unknown  client #1\n         pi 1\.6\.0 does not have the member why of abort, and ignores it\n.*\n\n  error  pair/twice  agent #3, byte \d+\n         abort \(entry 1\) was answered by entry 2 before\n         hint: .*\n\n  hazard pair/id-changed  agent #5`},
+		{"bad.jsonl", 1, `(?s)^bad\.jsonl: 1 error, 1 hazard, 1 note in 5 entries.*\n\n  error  pair/twice  agent #3, byte \d+\n         abort \(entry 1\) was answered by entry 2 before\n         hint: .*\n\n  hazard pair/id-changed  agent #5.*\n\n  note   field/unknown  client #1\n         pi 1\.6\.0 does not have the member why of abort, and ignores it\n`},
 		{"good.jsonl bad.jsonl", 1, `(?s)^good\.jsonl: nothing.*\n\nbad\.jsonl: 1 error`},
 		{"--severity error bad.jsonl", 1, `^bad\.jsonl: 1 error in 5`},
 		{"--rule id-changed bad.jsonl", 0, `^bad\.jsonl: 1 hazard in`},

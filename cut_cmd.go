@@ -48,6 +48,9 @@ func runCut(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.NArg() == 0 { // the newest may be another than the one that is meant
+		t.complain(fmt.Errorf("cut: of %s", path))
+	}
 	if out == "" || out == "-" {
 		w := bufio.NewWriterSize(t.stdout, 64<<10)
 		return errors.Join(t.cutFile(w, path, opt), w.Flush())

@@ -10,8 +10,9 @@ what is wrong with it.
 Commands:
 `
 	usageTail = `
-A CAPTURE is a path, a part of a name that no other capture has, or absent for
-the newest. "pitap help COMMAND" tells more about one command.
+A CAPTURE is a path, a label, or a part of a name or label that no other capture
+has. Without it the newest is taken; why and inspect take the newest live one
+first. "pitap help COMMAND" tells more about one command.
 
 Example:
     $ pitap record -- pi --mode rpc     what your client runs in the place of pi

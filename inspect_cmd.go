@@ -10,7 +10,7 @@ import (
 
 func runInspect(t *tool, args []string) error {
 	f := t.flags("inspect")
-	dir := f.String("dir", "", "the folder of captures, for names and for c")
+	f.StringVar(&t.dir, "dir", "", "the folder of captures, for names and for c")
 	theme := f.String("theme", "", "colours: dark, light or none")
 	follow := f.BoolP("follow", "f", false, "begin at the end, and go on with the next session of the same agent and folder")
 	if done, err := t.parse(f, args); done || err != nil {
@@ -33,19 +33,15 @@ func runInspect(t *tool, args []string) error {
 	if *theme == "" && t.getenv("NO_COLOR") != "" {
 		*theme = "none"
 	}
-	if *dir == "" {
-		*dir, _ = record.DefaultDir(t.getenv)
-	}
-	name := ""
-	if len(f.Args()) == 1 {
-		name = f.Args()[0]
-	}
-	path, err := record.Find(*dir, name)
+	path, err := t.findLive(f.Args())
 	if err != nil {
 		return err
 	}
-	if !f.Changed("dir") && filepath.Dir(path) != "" && name != "" {
-		*dir = filepath.Dir(path)
+	dir := t.dir
+	if dir == "" && f.NArg() > 0 {
+		dir = filepath.Dir(path)
+	} else if dir == "" {
+		dir, _ = record.DefaultDir(t.getenv)
 	}
-	return tui.Run(path, tui.Options{Theme: *theme, Dir: *dir, Follow: *follow})
+	return tui.Run(path, tui.Options{Theme: *theme, Dir: dir, Follow: *follow})
 }

@@ -181,13 +181,22 @@ func (t *tool) show(c *record.Capture, out *output, opt inspect.ShowOptions, fol
 		return err
 	case interrupted():
 		return statusError{status: statusInterrupted}
-	case s.Shown == 0 && out.terminal:
-		t.complain(fmt.Errorf("%s: no entry is as asked for", filepath.Base(c.Path)))
+	case s.Shown == 0:
+		t.complain(t.noneShown(filepath.Base(c.Path)))
 	}
 	if err := t.queried(opt.Query); err != nil || done {
 		return err
 	}
 	return t.condition(c)
+}
+
+// noneShown says that nothing is as it was asked for; where a kind was, how to find out which there are.
+func (t *tool) noneShown(name string) error {
+	err := fmt.Errorf("%s: no entry is as asked for", name)
+	if t.flagSet.Changed("kind") {
+		return hint(err, "pitap stats lists the kinds that are in it")
+	}
+	return err
 }
 
 // followShow makes the capture's reader wait for more, and show what there is before it does.

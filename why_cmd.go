@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"pitap/inspect/session"
@@ -15,15 +17,23 @@ func runWhy(t *tool, args []string) error {
 	if done, err := t.parse(f, args); done || err != nil {
 		return err
 	}
-	c, s, err := t.session(f.Args())
+	path, err := t.findLive(f.Args())
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	width := 0
 	if text.IsTerminal(t.stdout) {
 		width = text.TerminalWidth(t.stdout)
 	}
+	c, s, err := t.sessionAt(path)
+	if errors.Is(err, io.ErrUnexpectedEOF) && isLive(path) {
+		_, err = fmt.Fprintln(t.out(), text.Wrap("Nothing was said yet: the session is being recorded, and neither the client nor the agent has written a byte.", width))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
 	_, err = fmt.Fprintln(t.out(), text.Wrap(visible(s.Why(now(c, s))), width))
 	return err
 }
@@ -31,7 +41,16 @@ func runWhy(t *tool, args []string) error {
 // session reads a capture as far as it goes, and says on stderr what is wrong with the file. Of a capture that is not live
 // the session has ended.
 func (t *tool) session(args []string) (*record.Capture, *session.Session, error) {
-	c, err := t.open(args)
+	path, err := t.find(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.sessionAt(path)
+}
+
+// sessionAt is session for the capture at path.
+func (t *tool) sessionAt(path string) (*record.Capture, *session.Session, error) {
+	c, err := record.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +91,19 @@ func (t *tool) read(c *record.Capture) (*session.Session, error) {
 	if !live || c.Ended() {
 		s.End(c.Ended())
 	}
+	s.Damage = damageWords(c.Damage())
 	return s, nil
+}
+
+// damageWords says where a file is damaged, "" when it is not.
+func damageWords(damage []record.Damage) string {
+	switch len(damage) {
+	case 0:
+		return ""
+	case 1:
+		return damage[0].Where()
+	}
+	return fmt.Sprintf("in %d places, first %s", len(damage), damage[0].Where())
 }
 
 // now is the time on the capture's clock.

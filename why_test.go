@@ -80,10 +80,10 @@ func TestWhyNever(t *testing.T) {
 	t.Parallel()
 	w := wedgedPi(t)
 	w.Send(`{"id":"n","type":"prompt","message":"/never"}`)
-	w.why(t, "live", `^The extension's command /never \(entry \d+\) has not ended, for [\d.]+(ms|s)\. The prompt is answered only when that has ended\.`)
+	w.why(t, "live", `^The extension's command /never has not ended, and the prompt "n" \(entry \d+\) has no response, for [\d.]+(ms|s)\. The prompt is answered only when that has ended\.`)
 	w.CloseStdin()
 	w.Wait(0)
-	w.why(t, "afterwards", `^The agent exited with 0, .* after the client had closed its input \(entry \d+\)\. Open was then: the extension's command /never \(entry \d+\) had not ended, for `)
+	w.why(t, "afterwards", `^The agent exited with 0, .* after the client had closed its input \(entry \d+\)\. Open was then: the extension's command /never had not ended, and the prompt "n" \(entry \d+\) had no response, for `)
 	w.check(t, "end/eof")
 }
 
@@ -92,7 +92,7 @@ func TestWhySilentModel(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"stall:"}`)
 	w.ExpectFunc("the run", func(r pitest.Record) bool { return r.Type() == "turn_start" })
-	w.why(t, "live", `^The model was asked, and has sent nothing, for [\d.]+(ms|s)\. Behind that, the run of the prompt of entry \d+ goes on, for `)
+	w.why(t, "live", `^The model was asked, and has sent nothing, for [\d.]+(ms|s)\. Behind that, the run of the prompt "p" \(entry \d+\) goes on, for `)
 	w.Signal(syscall.SIGTERM)
 	w.Wait(143)
 	w.why(t, "afterwards", `^The agent exited with 143, .* after it was sent SIGTERM \(entry \d+\)\. Open was then: the model had been asked, and had sent nothing, for `)
@@ -104,7 +104,7 @@ func TestWhyModelStops(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"say:half an ans ++ stall:"}`)
 	w.ExpectFunc("a delta", func(r pitest.Record) bool { return r.Kind() == "message_update:text_delta" })
-	w.why(t, "live", `^The model has stopped in the middle of its answer, and sent nothing, for [\d.]+s\. Behind that, the run of the prompt of entry \d+ goes on`)
+	w.why(t, "live", `^The model has stopped in the middle of its answer, and sent nothing, for [\d.]+s\. Behind that, the run of the prompt "p" \(entry \d+\) goes on`)
 }
 
 func TestWhyDialog(t *testing.T) {
@@ -112,7 +112,7 @@ func TestWhyDialog(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"/ask"}`)
 	w.ExpectFunc("the dialog", func(r pitest.Record) bool { return r.Kind() == "extension_ui_request:confirm" })
-	w.why(t, "live", `^An extension asks the client something \(confirm "Delete it\?" \(entry \d+\)\) and has no answer, for .*\. The extension waits until the client answers it\. Behind that, the extension's command /ask \(entry \d+\) has not ended`)
+	w.why(t, "live", `^An extension asks the client something \(confirm "Delete it\?" \(entry \d+\)\) and has no answer, for .*\. The extension waits until the client answers it\. Behind that, the extension's command /ask has not ended, and the prompt "p" \(entry \d+\) has no response`)
 	w.CloseStdin()
 	w.Wait(0)
 	w.why(t, "afterwards", `Open was then: an extension had asked the client something \(confirm "Delete it\?" \(entry \d+\)\) and had no answer`)
@@ -123,7 +123,7 @@ func TestWhyDialogOfTool(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"tool:bash echo danger\nsay:done"}`)
 	w.ExpectFunc("the dialog", func(r pitest.Record) bool { return r.Kind() == "extension_ui_request:confirm" })
-	w.why(t, "live", `^An extension asks the client something .*Behind that, the tool bash \(entry \d+\) runs, for .*; the run of the prompt of entry \d+ goes on`)
+	w.why(t, "live", `^An extension asks the client something .*Behind that, the tool bash \(entry \d+\) runs, for .*; the run of the prompt "p" \(entry \d+\) goes on`)
 }
 
 func TestWhyStalledReader(t *testing.T) {
@@ -149,10 +149,10 @@ func TestWhyStoppedAgent(t *testing.T) {
 	syscall.Kill(pid, syscall.SIGSTOP)
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
 	w.Send(`{"id":"g","type":"get_state"}`)
-	w.why(t, "live", `^The command get_state \(entry \d+\) has no response, for `)
+	w.why(t, "live", `^The command get_state "g" \(entry \d+\) has no response, for `)
 	syscall.Kill(pid, syscall.SIGKILL)
 	w.Wait(-9)
-	w.why(t, "afterwards", `^The agent died of SIGKILL, .*: a signal that did not come through pitap\. Open was then: the command get_state \(entry \d+\) had no response, for `)
+	w.why(t, "afterwards", `^The agent died of SIGKILL, .*: a signal that did not come through pitap\. Open was then: the command get_state "g" \(entry \d+\) had no response, for `)
 	w.check(t, "end/killed")
 }
 
@@ -173,10 +173,10 @@ func TestWhyWithoutPi(t *testing.T) {
 	s.Send(`{"id":"p","type":"prompt","message":"hi"}`)
 	w := &wedge{s, f}
 	f.onlyCapture()
-	w.why(t, "live", `^The prompt of entry 1 has no response, for .*\. The agent has neither accepted nor refused it\..* the agent has sent nothing\.`)
+	w.why(t, "live", `^The prompt "p" \(entry 1\) has no response, for .*\. The agent has neither accepted nor refused it\..* the agent has sent nothing\.`)
 	s.CloseStdin()
 	s.Wait(3)
-	w.why(t, "afterwards", `^The agent exited with 3, .* after the client had closed its input .*Open was then: the prompt of entry 1 had no response`)
+	w.why(t, "afterwards", `^The agent exited with 3, .* after the client had closed its input .*Open was then: the prompt "p" \(entry 1\) had no response`)
 
 	f = behind(t)
 	w = &wedge{f.exec(filepath.Join(t.TempDir(), "nothing")), f}
@@ -190,14 +190,14 @@ func TestWhyWithoutPi(t *testing.T) {
 	eventually(t, "the record to be in the capture", func() bool { return len(readNow(t, f.onlyCapture()).entries) > 0 })
 	w.Send("{}")
 	w.Wait(-9)
-	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort \(entry \d+\) had no response(, for [\d.]+[µm]?s at least)?\. .* What came after that is not known: pitap was killed, `)
+	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort "a" \(entry \d+\) had no response(, for [\d.]+[µm]?s at least)?\. .* What came after that is not known: pitap was killed, `)
 }
 
 // TestWhyLiveIdle is a session in which nothing is wrong.
 func TestWhyLiveIdle(t *testing.T) {
 	t.Parallel()
 	w := wedgedPi(t)
-	w.why(t, "idle", `^Nothing is open: the agent waits for the client's next command\. The client last sent get_state \(entry 1\), .* ago; the agent last sent response:get_state \(entry 2\), .* ago\.`)
+	w.why(t, "idle", `^Nothing is open: the agent waits for the client's next command\. The client last sent get_state "first" \(entry 1\), .* ago; the agent last sent response:get_state \(entry 2\), .* ago\.`)
 	w.Send(`{"id":"p","type":"prompt","message":"slow:400x20"}`)
 	w.why(t, "streaming", `^The model is answering, for `)
 	if _, err := record.Open(w.f.onlyCapture()); err != nil {

@@ -64,13 +64,11 @@ func (w *rowWriter) add(r *Row, v *Seen, summary []byte, tone Tone) error {
 	t.cells[colN] = strconv.FormatInt(r.N, 10)
 	t.cells[colTime] = text.Since(r.T)
 	if w.any {
-		if t.gap = r.T - w.last; t.gap >= 1000 {
+		if t.gap = max(0, r.T-w.last); t.gap >= 1000 { // some notes stand behind what came after them
 			t.cells[colGap] = "+" + text.Duration(t.gap)
-		} else if t.gap < 0 {
-			t.cells[colGap] = text.Duration(t.gap)
 		}
 	}
-	w.any, w.last = true, r.T
+	w.any, w.last = true, max(w.last, r.T)
 	t.cells[colArrow] = arrow(r)
 	t.cells[colKind] = text.Cut(v.Short, maxKind)
 	t.cells[colID] = v.ID
@@ -147,6 +145,10 @@ func (w *rowWriter) measure() {
 	}
 	limit := func(c, cells int) { w.widths[c] = min(w.widths[c], cells) }
 	switch {
+	case w.width > 0 && w.width < 60:
+		limit(colKind, 14)
+		w.widths[colID], w.widths[colSize], w.widths[colGap] = 0, 0, 0
+		return
 	case w.width == 0: // nothing is cut: what is wider moves the rest of its line
 		limit(colKind, 32)
 		limit(colID, 12)
@@ -194,7 +196,7 @@ func (w *rowWriter) layout(t *rowText, colour func(c int, s string) string) (use
 			continue
 		}
 		if w.width > 0 {
-			s = text.Cut(s, width)
+			s = text.Cut(s, max(0, min(width, w.width-used-pad)))
 		} else {
 			s = text.VisibleString(s)
 		}
@@ -202,6 +204,9 @@ func (w *rowWriter) layout(t *rowText, colour func(c int, s string) string) (use
 		before := 0
 		if columnRight[c] {
 			before = max(0, width-cells)
+			if w.width > 0 {
+				before = min(before, max(0, w.width-used-pad-cells))
+			}
 		}
 		if s != "" {
 			writeSpaces(&w.buf, pad+before)
@@ -216,7 +221,7 @@ func (w *rowWriter) layout(t *rowText, colour func(c int, s string) string) (use
 			pad--
 		}
 	}
-	if t.summary != "" || t.flags != "" {
+	if (t.summary != "" || t.flags != "") && (w.width == 0 || used+pad < w.width) {
 		writeSpaces(&w.buf, pad)
 		used += pad
 	}

@@ -244,3 +244,38 @@ func TestTerminalWidth(t *testing.T) {
 		}
 	}
 }
+
+// On a narrow terminal no line of show is wider than it, and none loses its kind. A gap is never negative: some notes
+// stand behind what came after them.
+func TestShowNarrow(t *testing.T) {
+	text := `{"pitap":1}
+{"n":1,"t":1000000000,"from":"client","off":0,"msg":{"id":"a-rather-long-identifier-of-mine","type":"prompt","message":"say something long and longer"}}
+{"n":2,"t":3000000000,"note":"lag","by":500000000}
+{"n":3,"t":2000000000,"from":"agent","off":0,"msg":{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"Hello and more of it"}}}
+{"n":4,"t":3500000000,"from":"agent","off":200,"msg":{"type":"agent_start"}}
+`
+	for _, width := range []int{20, 40, 59, 80, 120} {
+		r := record.NewReader(strings.NewReader(text), func() (int64, error) { return int64(len(text)), nil })
+		var out bytes.Buffer
+		s := NewShow(&out, ShowOptions{Terminal: true, Width: width})
+		for r.Next() {
+			if err := s.Entry(r.Entry()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if w := len([]rune(strings.TrimSuffix(line, "\n"))); w > width {
+				t.Errorf("%d cells: a line of %d: %q", width, w, line)
+			}
+		}
+		if width >= 40 && (!strings.Contains(out.String(), "text_delta") || !strings.Contains(out.String(), "Hel")) {
+			t.Errorf("%d cells:\n%s", width, out.String())
+		}
+		if strings.Contains(out.String(), "-1.00s") || width >= 100 && !strings.Contains(out.String(), "+500ms") {
+			t.Errorf("%d cells, gaps:\n%s", width, out.String())
+		}
+	}
+}

@@ -103,7 +103,7 @@ func clientRecord(l *line, r *Row, v *Seen) {
 	case "extension_ui_response":
 		l.members(r.Body, l.limit, "type", "id")
 		if v.Took >= 0 {
-			l.add(" answers ", v.asked, " after ", text.Duration(v.Took))
+			l.add(" answers ", v.asked, " ", text.After(v.Took))
 		}
 	default:
 		l.members(r.Body, each, "type", "id")

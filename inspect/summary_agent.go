@@ -57,7 +57,7 @@ func event(l *line, r *Row, v *Seen) Tone {
 		tone = Bad
 	}
 	if v.Took >= 0 {
-		l.add("after ", text.Duration(v.Took))
+		l.add(text.After(v.Took))
 	}
 	l.members(r.Body, each, "type", "id")
 	return tone
@@ -97,7 +97,7 @@ func response(l *line, r *Row, v *Seen) Tone {
 		l.value(m[0], each)
 	}
 	if v.Took >= 0 {
-		l.add(" after ", text.Duration(v.Took))
+		l.add(" ", text.After(v.Took))
 	}
 	if m[2] != nil {
 		l.add(": ")

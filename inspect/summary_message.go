@@ -52,7 +52,7 @@ func tool(l *line, r *Row, v *Seen) Tone {
 		}
 		l.add(word)
 		if v.Took >= 0 {
-			l.add(" after ", text.Duration(v.Took))
+			l.add(" ", text.After(v.Took))
 		}
 		l.add(": ")
 		l.text(firstText(pick(m[3], "content")[0]), l.limit)

@@ -107,12 +107,11 @@ func (c *Capture) Condition() string {
 	case c.Live():
 		return "live: still being recorded"
 	case c.Torn():
-		cond := "cut: the file stops inside a frame"
-		switch n := c.Unchecked(); n {
-		case 0:
-		case 1:
+		cond := "cut: it stops where its recorder was stopped; what was written until then is read"
+		switch n := c.Unchecked(); {
+		case n == 1:
 			cond += ", and no checksum covers the last entry"
-		default:
+		case n > 1:
 			cond += fmt.Sprintf(", and no checksum covers the last %d entries", n)
 		}
 		return cond

@@ -123,7 +123,7 @@ func TestFollowToTheEnd(t *testing.T) {
 		finish          func(w *Writer) error
 	}{
 		{"ends", "", func(w *Writer) error { return w.End(9) }},
-		{"dies", "cut: the file stops inside a frame, and no checksum covers the last entry", func(w *Writer) error { return w.Flush() }},
+		{"dies", "cut: it stops where its recorder was stopped; what was written until then is read, and no checksum covers the last entry", func(w *Writer) error { return w.Flush() }},
 		{"dies between frames", "cut: there is no end note", func(w *Writer) error { return w.CloseFrame() }},
 		{"dies before it has flushed", "cut: there is no end note", func(w *Writer) error { return nil }},
 	} {

@@ -41,6 +41,19 @@ type frameContent struct {
 	skip  int64
 	wrong error // what is known to be wrong with it: it is damaged where it ends
 	stop  error // that ended it, when its last bytes were given
+	taken counter
+}
+
+// counter counts what is read through it.
+type counter struct {
+	io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func newFrameContent(src io.ReaderAt) (*frameContent, error) {
@@ -153,7 +166,8 @@ func (c *frameContent) end(f span, content int64) {
 
 // stream begins to give a frame piece by piece.
 func (c *frameContent) stream(buf []byte, f span, limit int64) ([]byte, error) {
-	if err := c.dec.Reset(io.NewSectionReader(c.src, f.start, f.end-f.start)); err != nil {
+	c.taken = counter{Reader: io.NewSectionReader(c.src, f.start, f.end-f.start)}
+	if err := c.dec.Reset(&c.taken); err != nil {
 		return buf, c.damaged(err, limit)
 	}
 	c.big, c.open, c.skip, c.at = true, f, c.given, c.pos
@@ -197,7 +211,10 @@ var errTaken = errors.New("the line has no end")
 
 // damaged names the damage of the present frame and goes to the next one.
 func (c *frameContent) damaged(cause error, limit int64) error {
-	d := Damage{c.pos, cause.Error()}
+	d := Damage{Off: c.pos, Cause: cause.Error()}
+	if c.big {
+		d.Near = c.open.start + c.taken.n
+	}
 	if errors.Is(cause, zstd.ErrCRCMismatch) {
 		d.Cause = "checksum mismatch"
 	}

@@ -75,13 +75,13 @@ func rewriteEnd(f *os.File, size int64) (*Mended, error) {
 	end := int64(0)
 	for _, r := range rows {
 		if r.Off != end {
-			return nil, Damage{end, "the frame is damaged"}
+			return nil, Damage{Off: end, Cause: "the frame is damaged"}
 		}
 		end += r.Size
 	}
 	open, err := openFrame(f, end, size)
 	if err != nil {
-		return nil, Damage{end, err.Error()}
+		return nil, Damage{Off: end, Cause: err.Error()}
 	}
 	tail, err := open.whole()
 	if err != nil {

@@ -35,25 +35,25 @@ func (r *FrameReader) Append(dst []byte, off, limit int64) ([]byte, error) {
 	s, err := walk(r.src, off, limit)
 	switch {
 	case err != nil:
-		return dst, Damage{off, err.Error()}
+		return dst, Damage{Off: off, Cause: err.Error()}
 	case !s.whole || s.skippable:
-		return dst, Damage{off, "no whole frame with content"}
+		return dst, Damage{Off: off, Cause: "no whole frame with content"}
 	case s.end-s.start > maxRandom:
-		return dst, Damage{off, fmt.Sprintf("frame of %d bytes is too long to be read by itself", s.end-s.start)}
+		return dst, Damage{Off: off, Cause: fmt.Sprintf("frame of %d bytes is too long to be read by itself", s.end-s.start)}
 	}
 	if n := int(s.end - s.start); cap(r.buf) < n {
 		r.buf = make([]byte, n)
 	}
 	buf := r.buf[:s.end-s.start]
 	if n, err := readAt(r.src, buf, off, limit); err != nil || n < len(buf) {
-		return dst, Damage{off, fmt.Sprintf("reading: %v", err)}
+		return dst, Damage{Off: off, Cause: fmt.Sprintf("reading: %v", err)}
 	}
 	if cap(r.buf) > 4<<20 {
 		r.buf = nil
 	}
 	out, err := r.dec.DecodeAll(buf, dst)
 	if err != nil {
-		return dst, Damage{off, err.Error()}
+		return dst, Damage{Off: off, Cause: err.Error()}
 	}
 	return out, nil
 }
@@ -70,7 +70,7 @@ func (r *FrameReader) Kept(dst []byte, off, limit int64) ([]byte, error) {
 			continue
 		}
 		if err == nil {
-			dst, err = dst[:at], Damage{off, "no damaged frame"}
+			dst, err = dst[:at], Damage{Off: off, Cause: "no damaged frame"}
 		}
 		return dst[:n+bytes.LastIndexByte(dst[n:], '\n')+1], err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -17,11 +19,22 @@ const (
 // Damage is a place of a capture that can't be read, or not be believed.
 type Damage struct {
 	Off   int64 // of the frame in the file; in a capture that is not compressed, of the line
+	Near  int64 // where in the file reading it failed, a little behind what is wrong; 0 when that is not known
 	Cause string
 }
 
 // Error says where and what.
-func (d Damage) Error() string { return fmt.Sprintf("byte %d: %s", d.Off, d.Cause) }
+func (d Damage) Error() string {
+	return strings.TrimPrefix(strings.TrimPrefix(d.Where(), "at "), "near ") + ": " + d.Cause
+}
+
+// Where says where it is: "near byte 5012", "at byte 0".
+func (d Damage) Where() string {
+	if d.Near > d.Off {
+		return fmt.Sprintf("near byte %d", d.Near)
+	}
+	return fmt.Sprintf("at byte %d", d.Off)
+}
 
 // Source is what a capture is read from; *os.File is one.
 type Source interface {
@@ -120,12 +133,21 @@ func (r *Reader) noHeader() (*Header, error) {
 	case err == nil:
 		r.at = len(r.buf)
 		return h, nil
+	case len(r.damage) > 0 && r.looksLikeText():
+		return nil, fmt.Errorf("%w, but a text file", ErrNoCapture)
 	case len(r.damage) > 0:
 		return nil, fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
 	case r.limit == 0:
 		return nil, fmt.Errorf("empty file: %w", io.ErrUnexpectedEOF)
 	}
 	return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
+}
+
+// looksLikeText tells whether the file begins as no zstd frame and no binary file does.
+func (r *Reader) looksLikeText() bool {
+	var head [64]byte
+	n, _ := r.src.ReadAt(head[:], 0)
+	return n > 0 && bytes.IndexFunc(bytes.TrimSpace(head[:n]), func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == utf8.RuneError }) < 0
 }
 
 // Next reads the next entry. It returns false at the end, and after an error.
@@ -216,7 +238,7 @@ func (r *Reader) Damage() []Damage {
 	if r.more == 0 {
 		return r.damage
 	}
-	return append(slices.Clip(r.damage), Damage{r.unit, fmt.Sprintf("up to here %d more places", r.more)})
+	return append(slices.Clip(r.damage), Damage{Off: r.unit, Cause: fmt.Sprintf("up to here %d more places", r.more)})
 }
 
 // Unit returns the offset in the file of the frame (or line) that holds the entry.
@@ -231,7 +253,7 @@ func (r *Reader) Torn() bool { return r.torn }
 // damaged notes damage at the present frame or line.
 func (r *Reader) damaged(cause string, args ...any) {
 	if r.note() {
-		r.damage = append(r.damage, Damage{r.unit, fmt.Sprintf(cause, args...)})
+		r.damage = append(r.damage, Damage{Off: r.unit, Cause: fmt.Sprintf(cause, args...)})
 	}
 }
 
@@ -324,7 +346,7 @@ func (r *Reader) unchecked(d *Damage) {
 	if r.within == 0 || r.began != d.Off {
 		return
 	}
-	d.Cause += fmt.Sprintf("; %d entries before that, up to %d, are kept unchecked", r.within, r.n)
+	d.Cause += fmt.Sprintf("; %d entries before that, up to entry %d, could be read, unchecked", r.within, r.n)
 	if r.leap { // a number may be wrong: what follows does not count from it
 		r.n = r.before
 	}

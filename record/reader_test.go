@@ -193,7 +193,7 @@ func (s *sample) checkDamaged(r *Reader, entries []Entry, frame int) error {
 	got := map[int64]bool{}
 	unchecked := int64(-1) // the frame of which entries are kept that no checksum covers
 	for _, d := range r.Damage() {
-		if strings.Contains(d.Cause, "are kept unchecked") {
+		if strings.Contains(d.Cause, "could be read, unchecked") {
 			unchecked = d.Off
 		}
 	}
@@ -250,7 +250,7 @@ func TestDamagedFrames(t *testing.T) {
 		{name: "first removed", data: join(f(1), f(2), f(3), f(4), f(5), tail), frames: []int{1, 2, 3, 4, 5}, damage: []string{"the header is missing", "are missing"}, noStart: true},
 		{name: "last removed", data: join(f(0), f(1), f(2), f(3), f(4), tail), frames: []int{0, 1, 2, 3, 4}, noEnd: true},
 		{name: "one overwritten with zeros", data: overwritten, frames: []int{0, 1, 3, 4, 5}, damage: []string{"not a zstd frame", "are missing"}},
-		{name: "one cut short", data: join(f(0), f(1), f(2)[:len(f(2))/2], f(3), f(4), f(5), tail), frames: []int{0, 1, 3, 4, 5}, kept: 3, damage: []string{"kept unchecked", "are missing"}},
+		{name: "one cut short", data: join(f(0), f(1), f(2)[:len(f(2))/2], f(3), f(4), f(5), tail), frames: []int{0, 1, 3, 4, 5}, kept: 3, damage: []string{"could be read, unchecked", "are missing"}},
 		{name: "last cut short, index behind it", data: join(s.data[:s.frames[5].start], f(5)[:20], tail), frames: []int{0, 1, 2, 3, 4}, damage: []string{""}, noEnd: true},
 		{name: "garbage behind the end", data: join(s.data, []byte("garbage that somebody appended")), frames: []int{0, 1, 2, 3, 4, 5}, damage: []string{"not a zstd frame"}},
 		{name: "zeros behind the end", data: join(s.data, make([]byte, 5000)), frames: []int{0, 1, 2, 3, 4, 5}, damage: []string{"not a zstd frame"}},
@@ -308,5 +308,24 @@ func TestDamagedFrames(t *testing.T) {
 			r, entries := follow([][]byte{test.data})
 			check(t, r, entries)
 		})
+	}
+}
+
+// Damage is told near the byte where it is, not where its frame begins.
+func TestDamageIsNear(t *testing.T) {
+	s := makeSample(t)
+	frame := s.frames[1]
+	at := frame.blocks[len(frame.blocks)/2]
+	data := bytes.Clone(s.data)
+	for i := range 40 {
+		data[at+int64(i)] = 0xFF
+	}
+	r, _ := readBytes(data)
+	d := r.Damage()
+	if len(d) == 0 || d[0].Off != frame.start || d[0].Near < at-200_000 || d[0].Near > at+200_000 || d[0].Near <= frame.start {
+		t.Fatalf("damage %+v, byte %d of the frame at %d was overwritten", d, at, frame.start)
+	}
+	if want := fmt.Sprintf("near byte %d", d[0].Near); d[0].Where() != want || !strings.HasPrefix(d[0].Error(), strings.TrimPrefix(want, "near ")+": ") {
+		t.Errorf("says %q and %q", d[0].Where(), d[0].Error())
 	}
 }

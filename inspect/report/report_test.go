@@ -171,7 +171,7 @@ func TestTextAndJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := b.String()
-	for _, want := range []string{"a b,c:100%.jsonl: 1 error, 1 hazard, 1 note in 12 entries; cut: there is no end note\n", "  damaged at byte 7: ", "5 bytes were not recorded",
+	for _, want := range []string{"a b,c:100%.jsonl: 1 error, 1 hazard, 1 note in 12 entries\n  cut: there is no end note\n", "  damaged at byte 7: ", "5 bytes were not recorded",
 		"\n\n  error  pair/twice  agent #3, byte 40, 2 times up to #9\n         answered twice: ", "\n         hint: match once\n", "client #4, byte 50 (10 in the record)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -185,6 +185,25 @@ func TestTextAndJSON(t *testing.T) {
 	if strings.ContainsAny(out, "\x1b\r\u202e") {
 		t.Error("control characters")
 	}
+	b.Reset()
+	if err := r.WriteText(&b, Style{}); err != nil || !strings.Contains(b.String(), "1 note in 12 entries; cut: there is no end note\n") {
+		t.Errorf("%v, not on one line: %s", err, b.String())
+	}
+	// The worst stands first, whatever its entry; and nothing is wider than a narrow terminal, but what has no spaces.
+	r.Findings[0], r.Findings[2] = r.Findings[2], r.Findings[0]
+	b.Reset()
+	if err := r.WriteText(&b, Style{Width: 40}); err != nil {
+		t.Fatal(err)
+	}
+	if first, last := strings.Index(b.String(), "pair/twice"), strings.Index(b.String(), "field/unknown"); first > last {
+		t.Errorf("the note stands first:\n%s", b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if len([]rune(line)) > 41 && strings.Count(strings.TrimSpace(line), " ") > 0 && !strings.Contains(line, "1 error, 1 hazard") {
+			t.Errorf("a line too wide for 40 cells: %q", line)
+		}
+	}
+	r = sample()
 	b.Reset()
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)

@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pitap/inspect/session"
@@ -18,15 +20,17 @@ type Style struct {
 	Width   int // of lines; 0: no limit
 }
 
-// WriteText writes a report for people.
+// WriteText writes a report for people: the worst first.
 func (r *Report) WriteText(w io.Writer, style Style) error {
 	if err := r.WriteHead(w, style); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	for i := range r.Findings {
+	worst := slices.Clone(r.Findings)
+	slices.SortStableFunc(worst, func(a, b record.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	for i := range worst {
 		b.WriteByte('\n')
-		writeFinding(&b, &r.Findings[i], style)
+		writeFinding(&b, &worst[i], style)
 	}
 	_, err := b.WriteTo(w)
 	return err
@@ -36,12 +40,23 @@ func (r *Report) WriteText(w io.Writer, style Style) error {
 func (r *Report) WriteHead(w io.Writer, style Style) error {
 	var b bytes.Buffer
 	p := style.Palette
-	fmt.Fprintf(&b, "%s: %s\n", p.Bold(text.VisibleString(filepath.Base(r.Path))), r.verdict(p))
+	fmt.Fprintf(&b, "%s: %s", p.Bold(text.VisibleString(filepath.Base(r.Path))), r.verdict(p))
+	switch {
+	case r.Condition == "":
+		b.WriteByte('\n')
+	case style.Width > 0:
+		b.WriteByte('\n')
+		paragraph(&b, "  ", r.Condition, style.Width)
+	default:
+		b.WriteString("; " + r.Condition + "\n")
+	}
 	for _, d := range r.Damage {
-		fmt.Fprintf(&b, "  %s at %s\n", p.Red("damaged"), text.VisibleString(d.Error()))
+		var words bytes.Buffer
+		paragraph(&words, "  ", "damaged "+d.Where()+": "+d.Cause, style.Width)
+		b.WriteString(strings.Replace(words.String(), "damaged", p.Red("damaged"), 1))
 	}
 	if r.Lost > 0 {
-		fmt.Fprintf(&b, "  %s bytes were not recorded, and so not checked\n", text.Count(r.Lost))
+		paragraph(&b, "  ", text.Count(r.Lost)+" bytes were not recorded, and so not checked", style.Width)
 	}
 	_, err := b.WriteTo(w)
 	return err
@@ -66,7 +81,7 @@ func writeFinding(b *bytes.Buffer, f *record.Finding, style Style) {
 	}
 	where := place(f)
 	fmt.Fprintf(b, "  %s %s", severity, p.Bold(f.Rule))
-	if style.Width > 0 && 11+len(f.Rule)+text.Width(where) > min(max(style.Width, 60), 100) {
+	if style.Width > 0 && 11+len(f.Rule)+text.Width(where) > fit(style.Width) {
 		b.WriteByte('\n')
 		paragraph(b, "         ", where, style.Width)
 	} else {
@@ -81,11 +96,14 @@ func writeFinding(b *bytes.Buffer, f *record.Finding, style Style) {
 // paragraph writes words, each line behind a prefix.
 func paragraph(b *bytes.Buffer, prefix, words string, width int) {
 	if width > 0 {
-		width = min(max(width, 60), 100) - len(prefix)
+		width = fit(width) - len(prefix)
 	}
 	lines := text.Wrap(text.VisibleString(words), width)
 	fmt.Fprintf(b, "%s%s\n", prefix, strings.ReplaceAll(lines, "\n", "\n"+prefix))
 }
+
+// fit is how wide a paragraph is on a terminal: longer lines are hard to read.
+func fit(width int) int { return min(max(width, 30), 100) }
 
 // Words sums a report up: "1 error, 2 notes", or "nothing found".
 func (r *Report) Words() string {
@@ -115,9 +133,6 @@ func (r *Report) verdict(p text.Palette) string {
 		all = p.Green(all)
 	}
 	all += fmt.Sprintf(" in %s entries", text.Count(r.Entries))
-	if r.Condition != "" {
-		all += "; " + r.Condition
-	}
 	return all
 }
 

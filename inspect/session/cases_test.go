@@ -97,13 +97,13 @@ func TestCase04UnknownCommandWithoutID(t *testing.T) {
 func TestCase09NeverAnswered(t *testing.T) {
 	for _, test := range []struct{ name, text, want, words, why, was string }{
 		{"a prompt that is swallowed", ready + prompt("p", "hi") + at(20, exits), "wait/response#3", "had no response in 20.0s",
-			"the prompt of entry 3 has no response, for 20.0s", "the prompt of entry 3 had no response, for 20.0s"},
+			`the prompt "p" (entry 3) has no response, for 20.0s`, `the prompt "p" (entry 3) had no response, for 20.0s`},
 		{"a prompt that is accepted and never begins", ready + prompt("p", "hi") + started("p") + at(20, exits), "wait/run#3", "20.0s",
-			"the prompt of entry 3 was accepted, and its run has not begun, for 20.0s", "the prompt of entry 3 had been accepted, and its run had not begun, for 20.0s"},
+			`the prompt "p" (entry 3) was accepted, and its run has not begun, for 20.0s`, `the prompt "p" (entry 3) had been accepted, and its run had not begun, for 20.0s`},
 		{"a provider that sends nothing", ready + prompt("p", "hi") + started("p") + runStart + whole(user("hi")) + at(20, exits), "wait/run#5", "for 20.0s",
 			"the model was asked, and has sent nothing, for 20.0s", "the model had been asked, and had sent nothing, for 20.0s"},
 		{"an extension command that never ends", ready + prompt("p", "/never") + at(20, exits), "wait/response#3", "had no response in 20.0s",
-			"the extension's command /never (entry 3) has not ended, for 20.0s", "the extension's command /never (entry 3) had not ended, for 20.0s"},
+			`the extension's command /never has not ended, and the prompt "p" (entry 3) has no response, for 20.0s`, `the extension's command /never had not ended, and the prompt "p" (entry 3) had no response, for 20.0s`},
 		{"a dialog", ready + prompt("p", "/ask") + dialog("u", "confirm", confirm) + at(20, exits), "dialog/unanswered#4", "in 20.0s",
 			`an extension asks the client something (confirm "Title" (entry 4)) and has no answer, for 20.0s`, `an extension had asked the client something (confirm "Title" (entry 4)) and had no answer, for 20.0s`},
 	} {

@@ -221,7 +221,7 @@ func (s *Session) concludePrompts(f *findings, since func(int64) int64, said *to
 // of names the prompt of a run.
 func (r *Run) of() string {
 	if r.Prompt != nil {
-		return fmt.Sprintf(" of the prompt of entry %d", r.Prompt.N)
+		return " of " + r.Prompt.prompt()
 	}
 	return fmt.Sprintf(" that began with entry %d", r.Start.N)
 }
@@ -311,7 +311,7 @@ func (s *Session) underWay(said *told) []string {
 		work = append(work, "the run"+s.run.of())
 	}
 	for _, c := range s.pending() {
-		work = append(work, fmt.Sprintf("the prompt of entry %d, which was accepted and whose run has not begun", c.N))
+		work = append(work, c.prompt()+", which was accepted and whose run has not begun")
 	}
 	for _, t := range s.openTools() {
 		work = append(work, fmt.Sprintf("tool %s of entry %d", clip(t.Name, 60), t.Start.N))

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +38,7 @@ type asks struct {
 	rings   [2]ring            // which of both to forget next
 	options int                // that are kept of open dialogs
 	blind   bool               // some have been forgotten
+	astray  *Moment            // the latest answer to no dialog; its kind is what it names
 }
 
 const (
@@ -142,9 +143,11 @@ func (s *Session) answered(r *Record) {
 	case s.asks.blind || s.missing.agent:
 		return
 	case id == "":
+		s.asks.astray = &Moment{r.N, r.T, "without an id"}
 		s.find("dialog/wrong-id", r.Entry, "", "the answer has no id: pi ignores it%s", s.meant())
 		return
 	default:
+		s.asks.astray = &Moment{r.N, r.T, "the id " + clip(id, 60) + ", which no dialog has"}
 		s.find("dialog/wrong-id", r.Entry, "", "the answer names %s, and no dialog has that id: pi ignores it%s", clip(id, 60), s.meant())
 		return
 	}
@@ -236,12 +239,15 @@ func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
 			continue
 		}
 		p := place{n: d.N, from: record.Agent}
-		if !holds(d) || stop-d.T < slowAnswer {
+		switch who := holds(d); {
+		case who == "":
 			f.add("dialog/open", p, "", "dialog %s was not answered; nothing seems to wait for it", d.words())
-			continue
+		case stop-d.T >= slowAnswer:
+			f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s: %s", d.words(), ago(stop-d.T), who)
+			held = true
+		case s.over():
+			f.add("dialog/open", p, "", "dialog %s was not answered in the %s before the end: %s", d.words(), ago(stop-d.T), who)
 		}
-		f.add("dialog/unanswered", p, "", "dialog %s was not answered in %s, and something waits for it", d.words(), ago(stop-d.T))
-		held = true
 	}
 	if !held {
 		return
@@ -254,20 +260,39 @@ func (s *Session) concludeDialogs(f *findings, t int64, said *told) {
 	}
 }
 
-// holder returns what tells whether something waits for a dialog, as far as can be seen: a prompt that was sent before
-// it has no response, or a run that began before it has stood still since.
-func (s *Session) holder() func(d *Dialog) bool {
-	oldest := int64(math.MaxInt64) // of the prompts without response
+// holder returns what tells who waits for a dialog, as far as can be seen: a prompt that was sent before it has no
+// response, a tool that began before it has said nothing since, or a run that began before it has stood still since.
+func (s *Session) holder() func(d *Dialog) string {
+	var oldest *Command // of the prompts without response
 	for _, m := range [2]map[string][]*Command{s.pairs.open, s.pairs.bare} {
 		for _, list := range m {
 			for _, c := range list {
-				if c.Type == "prompt" {
-					oldest = min(oldest, c.N)
+				if c.Type == "prompt" && (oldest == nil || c.N < oldest.N) {
+					oldest = c
 				}
 			}
 		}
 	}
-	return func(d *Dialog) bool {
-		return oldest < d.N || s.run != nil && s.run.Start.N < d.N && s.moved < d.N
+	return func(d *Dialog) string {
+		switch tool := s.lastTool(d.N); {
+		case oldest != nil && oldest.N < d.N:
+			return oldest.prompt() + tense(" {waits|waited} for it", s.over())
+		case s.run == nil || s.run.Start.N > d.N:
+		case tool != nil && (s.moved < d.N || tool.moved < d.N):
+			return fmt.Sprintf(tense("the tool %s (entry %d) {seems to wait|seems to have waited} for it", s.over()), clip(tool.Name, 60), tool.Start.N)
+		case s.moved < d.N:
+			return "the run" + s.run.of() + tense(" {seems to wait|seems to have waited} for it", s.over())
+		}
+		return ""
 	}
+}
+
+// lastTool is the latest of the tools that run which began before an entry; nil without one.
+func (s *Session) lastTool(n int64) (last *Tool) {
+	for _, t := range s.tools {
+		if t.Start.N < n && (last == nil || t.Start.N > last.Start.N) {
+			last = t
+		}
+	}
+	return last
 }

@@ -95,8 +95,40 @@ func (s *Session) Pending(t int64) []record.Finding {
 	}
 	var f findings
 	f.init()
-	s.conclude(&f, max(t, s.T))
+	t = max(t, s.T)
+	s.conclude(&f, t)
+	f.list = append(f.list, s.halves(t)...)
 	return s.sorted(nil, f.list)
+}
+
+// halves finds records whose rest has not come for a second, which nobody holds up: the other end waits for it.
+func (s *Session) halves(t int64) (list []*record.Finding) {
+	for stream, p := range s.parts {
+		from := record.Stream(stream)
+		if p == nil || p.damaged || s.stalled[stream] != nil || s.EOF[stream] != nil || t-p.latest < longStall {
+			continue
+		}
+		rule := framingRule("framing/unterminated")
+		hint := "end each record in LF (\\n), and flush it: the agent waits for the rest"
+		if from == record.Agent {
+			hint = "the agent may yet write the rest; see whether it still runs"
+		}
+		words := fmt.Sprintf("half a record, %s bytes, and its line end (LF) has not come in %s", text.Count(p.bytes), ago(t-p.latest))
+		if p.cr >= 0 {
+			words += fmt.Sprintf("; a CR, as at its byte %d, ends no line", p.cr)
+		}
+		list = append(list, &record.Finding{Rule: rule.ID, Severity: rule.Severity, N: p.N, From: from, Off: p.off + p.bytes, At: p.bytes, Count: 1, Last: p.N, Text: words, Hint: hint})
+	}
+	return list
+}
+
+func framingRule(id string) *record.Rule {
+	for i := range record.FramingRules {
+		if record.FramingRules[i].ID == id {
+			return &record.FramingRules[i]
+		}
+	}
+	panic("no rule " + id) // a misspelt id in this package
 }
 
 func (s *Session) sorted(out []record.Finding, more []*record.Finding) []record.Finding {

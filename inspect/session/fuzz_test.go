@@ -32,7 +32,11 @@ func TestShuffled(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	versions := []string{"1.6.0", "1.1.0", "0.84.2", "0.82.1", "0.74.2", "0.61.1", "0.49.3", "0.37.2", "-"}
-	for range 3000 {
+	rounds := 3000
+	if raceEnabled {
+		rounds = 500
+	}
+	for range rounds {
 		var b strings.Builder
 		b.WriteString("pi " + versions[rng.IntN(len(versions))] + "\n")
 		for range rng.IntN(60) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pitap/inspect/text"
@@ -106,16 +107,26 @@ func (s *Session) openStreams(o *opening) {
 			o.add(rankStall, at, "stall", "client", "The agent may {stand still until somebody does|have stood still}.", "nobody {reads|read} the agent's stderr, and %s bytes {wait|waited}", bytes)
 		}
 	}
-	for stream, p := range s.parts {
-		if p == nil || p.damaged {
-			continue
-		}
-		who, other := "client", "agent"
-		if record.Stream(stream) == record.Agent {
-			who, other = other, who
-		}
-		o.add(rankHalf, p.Moment, "half", who, "It is not complete for the "+other+" before its line end (LF) {has come|came}.", "half a record {has|had} come from the %s, %s bytes without a line end", who, text.Count(p.bytes))
+	for stream := range s.parts {
+		s.openHalf(o, record.Stream(stream))
 	}
+}
+
+// openHalf gives half a record, unless its rest is held up by who does not read it.
+func (s *Session) openHalf(o *opening, stream record.Stream) {
+	p := s.parts[stream]
+	if p == nil || p.damaged || s.stalled[stream] != nil {
+		return
+	}
+	who, other := "client", "agent"
+	if stream == record.Agent {
+		who, other = other, who
+	}
+	then := "It is not complete for the " + other + " before its line end (LF) {has come|came}."
+	if p.cr >= 0 {
+		then = fmt.Sprintf("It has a CR at byte %d, which ends no line: the %s {waits|waited} for an LF.", p.cr, other)
+	}
+	o.add(rankHalf, p.Moment, "half", who, then, "half a record {has|had} come from the %s, %s bytes without a line end", who, text.Count(p.bytes))
 }
 
 func (s *Session) openDialogs(o *opening) {
@@ -131,8 +142,11 @@ func (s *Session) openDialogs(o *opening) {
 		if d.Timeout > 0 {
 			then = "The extension {goes|would have gone} on by itself " + ago(d.Timeout) + " after it {asked|had asked}."
 		}
+		if a := s.asks.astray; a != nil && a.N > d.N && n == 1 {
+			then = "Entry " + strconv.FormatInt(a.N, 10) + " answered " + a.Kind + ". " + then
+		}
 		rank := rankLoose
-		if holds(d) {
+		if holds(d) != "" {
 			rank = rankDialog
 		}
 		o.add(rank, d.Moment, "dialog", "client", then, "an extension {asks|had asked} the client something (%s) and {has|had} no answer", d.words())
@@ -158,21 +172,27 @@ func (s *Session) openWork(o *opening) {
 // soon is how long a model that streams may be silent, nanoseconds.
 const soon = 3_000_000_000
 
+// blocked tells that the agent stands still at time t: nobody reads what it writes, or it reads nothing itself. What its
+// model does meanwhile is not known.
+func (s *Session) blocked(t int64) bool {
+	for i := len(s.Stalls) - 1; i >= max(0, len(s.Stalls)-10); i-- {
+		if st := s.Stalls[i]; st.Stream != record.Stderr && st.Since <= t && (st.For == 0 || st.Since+st.For > t) {
+			return true
+		}
+	}
+	return false
+}
+
 // openModel gives the run that goes on, and what of it is the model's.
 func (s *Session) openModel(o *opening) {
 	r := s.run
 	if r == nil {
-		for _, c := range s.pairs.prompts {
-			if c.Response != nil && c.Success && c.Disposition == "started" && c.Run == nil && !c.lost {
-				o.add(rankRun, *c.Response, "run", "agent", "No agent_start has come.", "the prompt of entry %d was accepted, and its run has not begun", c.N)
-			}
-		}
 		for _, c := range s.queue.waiting[:min(len(s.queue.waiting), maxOpen)] {
-			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s (entry %d) {is|was} queued, and {goes|would have gone} to the model with the next run", c.words(), c.N)
+			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s {is|was} queued, and {goes|would have gone} to the model with the next run", c.which())
 		}
 		o.more(len(s.queue.waiting) - maxOpen)
 		for _, c := range s.pending() {
-			o.add(rankCommand, c.Moment, "prompt", "agent", "", "the prompt of entry %d {was|had been} accepted, and its run {has|had} not begun", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "No agent_start {has|had} come.", "%s {was|had been} accepted, and its run {has|had} not begun", c.prompt())
 		}
 		return
 	}
@@ -181,6 +201,7 @@ func (s *Session) openModel(o *opening) {
 		last = Moment{N: r.Start.N, T: m.T}
 	}
 	switch m := s.life.open; {
+	case s.blocked(o.t): // who stands still hears nothing of the model
 	case r.End != nil:
 		o.add(rankRun, *r.End, "run", "agent", "", "the run%s {has|had} ended and not settled", r.of())
 		return
@@ -200,18 +221,20 @@ func (s *Session) openCommands(o *opening) {
 	open := s.open()
 	for _, c := range open[:min(len(open), maxOpen)] {
 		switch {
+		case c.unended && s.Exit != nil && c.N > s.Exit.N: // the agent never saw its end
+			o.add(rankHalf, c.Moment, "half", "client", "A record is not complete for the agent before its line end (LF) {has come|came}.", "%s came without a line end, and {has|had} no response", c.prompt())
 		case c.Type == "bash":
-			o.add(rankWork, c.Moment, "bash", "tool", "", "the client's bash command (entry %d) {runs|was running}", c.N)
+			o.add(rankWork, c.Moment, "bash", "tool", "", "the client's %s {runs|was running}", c.which())
 		case c.Type == "compact" && s.compact != nil:
-			o.add(rankCommand, c.Moment, "command", "agent", "", "the command compact (entry %d) {has|had} no response", c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s {has|had} no response", c.which())
 		case c.Type == "prompt" && c.Slash != "":
-			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when that has ended.", "the extension's command %s (entry %d) {has|had} not ended", clip(c.Slash, 60), c.N)
+			o.add(rankCommand, c.Moment, "command", "extension", "The prompt is answered only when that has ended.", "the extension's command %s {has|had} not ended, and %s {has|had} no response", clip(c.Slash, 60), c.prompt())
 		case c.Type == "prompt":
-			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent {has|had} neither accepted nor refused it.", "the prompt of entry %d {has|had} no response", c.N)
+			o.add(rankCommand, c.Moment, "prompt", "agent", "The agent {has|had} neither accepted nor refused it.", "%s {has|had} no response", c.prompt())
 		case c.Type == "":
 			o.add(rankCommand, c.Moment, "command", "agent", "", "the line of entry %d, which is no command, {has|had} no response", c.N)
 		default:
-			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s (entry %d) {has|had} no response", c.words(), c.N)
+			o.add(rankCommand, c.Moment, "command", "agent", "", "the command %s {has|had} no response", c.which())
 		}
 	}
 	o.more(len(open) - maxOpen)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"strings"
 
 	"pitap/record/rpc"
@@ -33,6 +34,7 @@ type Command struct {
 	token   []byte // the id as it was sent, when that differs from ID
 	doubted bool   // its response may be missing in the capture
 	era     int64  // of pairs when it was sent
+	unended bool   // no LF ends it
 	inRun   bool   // sent while a run went on
 	raced   bool   // prompt: sent after another one, and before that one's run had begun
 	lost    bool   // prompt: found to be lost
@@ -62,6 +64,8 @@ type pairs struct {
 	era     int64                 // how often something was missing
 	guesses int                   // commands that may be looked through for a guess
 	prompts []*Command            // the latest prompts that have no run
+	lost    []*Command            // prompts that never ran, the first ones
+	more    int                   // how many more there are
 }
 
 const (
@@ -84,7 +88,7 @@ func (p *pairs) doubt() {
 func (p *pairs) doubts(c *Command) bool { return c.doubted || c.era < p.era }
 
 func (s *Session) command(r *Record) {
-	c := &Command{Moment: *r.at(), Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: s.ready == nil, inRun: s.run != nil, era: s.pairs.era}
+	c := &Command{Moment: *r.at(), Type: r.Type, Size: r.Size, known: s.voc.Command(r.Type), Early: s.ready == nil, unended: r.EOL == "", inRun: s.run != nil, era: s.pairs.era}
 	if r.ID != nil {
 		c.ID = idOf(r.ID)
 		c.deep = len(r.ID) > deepID && scan.Scan(r.ID).Depth > deepID
@@ -286,7 +290,7 @@ func (p *pairs) remember(c *Command) {
 }
 
 func (s *Session) badLine(r *Record) {
-	b := &BadLine{Moment: *r.at()}
+	b := &BadLine{Moment: *r.at(), unended: r.EOL == "", cr: bytes.IndexByte(r.Body, '\r')}
 	s.Bad = append(trimmed(s.Bad, maxList), b)
 	if len(s.pairs.bad) >= maxWaiting || !s.traits.strictLF && splitsOld(r.Body) {
 		s.pairs.blind = true

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+
 	"pitap/record"
 	"pitap/record/scan"
 )
@@ -12,6 +14,9 @@ const maxValue = 4096
 type parts struct {
 	Moment        // of the first part
 	bytes   int64 // that came
+	latest  int64 // when the latest came
+	off     int64 // of the first part in its stream
+	cr      int64 // where its first CR is; -1 without one
 	damaged bool  // its beginning, or something of it, is missing
 	scanner *scan.Scanner
 	spans   scan.Spans
@@ -23,11 +28,11 @@ type parts struct {
 func (s *Session) part(e *record.Entry) {
 	p := s.parts[e.From]
 	if p == nil {
-		p = &parts{Moment: Moment{e.N, e.T, "half"}}
+		p = &parts{Moment: Moment{e.N, e.T, "half"}, off: e.Off, cr: -1}
 		p.scanner = scan.NewScanner(&p.spans)
 		s.parts[e.From] = p
 	}
-	if !p.damaged {
+	if p.latest = e.T; !p.damaged {
 		p.add(e.Body)
 	}
 	if !e.Last {
@@ -49,6 +54,9 @@ func (s *Session) part(e *record.Entry) {
 // add takes bytes of the record.
 func (p *parts) add(b []byte) {
 	base := p.bytes
+	if at := bytes.IndexByte(b, '\r'); at >= 0 && p.cr < 0 {
+		p.cr = base + int64(at)
+	}
 	p.scanner.Write(b)
 	p.bytes += int64(len(b))
 	for i := range p.spans.List {

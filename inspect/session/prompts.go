@@ -126,8 +126,13 @@ func (s *Session) lost(f *findings, c *Command, more string) {
 	if !c.raced && len(s.pairs.prompts) < 2 {
 		why = "no agent_start came"
 	}
-	if f == &s.findings {
+	if f == &s.findings && !c.lost {
 		c.lost = true
+		if len(s.pairs.lost) < maxSaid {
+			s.pairs.lost = append(s.pairs.lost, c)
+		} else {
+			s.pairs.more++
+		}
 	}
 	f.add("run/prompt-lost", place{n: c.N, from: record.Client}, "", "prompt (entry %d) was accepted and never ran: %s%s", c.N, why, more)
 }

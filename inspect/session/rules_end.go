@@ -88,7 +88,7 @@ var endRules = []rule{
 			Explain: "The agent did not read its input for a second or longer, and what the client wrote had to wait. pi " +
 				"is busy with something that it does not interrupt, such as a very long line (8 MiB take 0.7 s, 64 " +
 				"MiB 27 s), or it was stopped."},
-		hint:    "send long texts as files or in smaller pieces",
+		hint:    "see whether it is busy or was stopped (state T in ps); send very long texts as files",
 		example: "a prompt with an image of 30 MB",
 	},
 	{

@@ -66,7 +66,7 @@ var pairRules = []rule{
 		Rule: record.Rule{ID: "pair/early", Severity: record.SevNote, Title: "a command sent before the agent was ready",
 			Explain: "pi takes a second or so to start. What a client sends meanwhile waits in the pipe, which is fine, " +
 				"but the time until its response says nothing of the command."},
-		hint:    "measure from the second command on",
+		hint:    "nothing to do: pi was starting; to measure pi, take later commands",
 		example: "a client sends get_state as soon as it has started pi, and gets the response 2.5 s later",
 	},
 	{

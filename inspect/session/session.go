@@ -47,6 +47,7 @@ type Session struct {
 	Last     [4]*Moment // by stream: the latest record
 	Ended    bool       // no more entries come
 	Cut      bool       // Ended, and without an end note
+	Damage   string     // set by who reads the file: where it is damaged, in words; "" when it is not
 
 	voc      *rpc.Vocabulary
 	traits   traits
@@ -130,6 +131,9 @@ type Stall struct {
 type BadLine struct {
 	Moment
 	Response *Moment
+
+	unended bool // no LF ends it
+	cr      int  // where its first CR is; -1 without one
 }
 
 // Record is a record of the protocol as the session's rules see it. It is valid during the call.

@@ -86,7 +86,7 @@ func (st *Stats) kindTable(p text.Palette, width int) (string, *text.Table) {
 		}
 		t.AddText(k.From, text.Count(k.Records), text.Size(k.Bytes), text.Size(k.Largest), k.Kind)
 	}
-	return "records by kind", t
+	return "records by kind (bytes with line ends)", t
 }
 
 func (st *Stats) latencyTable(p text.Palette, width int) (string, *text.Table) {
@@ -133,9 +133,9 @@ func (st *Stats) runTable(p text.Palette, width int) (string, *text.Table) {
 	}
 	fill(t, rows)
 	if left := st.RunCount - min(len(st.Runs), maxRows); left > 0 {
-		return fmt.Sprintf("the last %d of %s runs", len(st.Runs)-skip, text.Count(int64(st.RunCount))), t
+		return fmt.Sprintf("the last %d of %s runs (first delta: since the prompt)", len(st.Runs)-skip, text.Count(int64(st.RunCount))), t
 	}
-	return "runs", t
+	return "runs (first delta: since the prompt)", t
 }
 
 // row is the run's line in the table.

@@ -13,6 +13,8 @@ type Tool struct {
 	Parent  string // of a nested call
 	Updates int64
 	Failed  bool
+
+	moved int64 // number of its latest update
 }
 
 func (s *Session) toolStart(r *Record) {
@@ -67,6 +69,7 @@ func (s *Session) toolUpdate(r *Record) {
 	id := stringOf(r.get("toolCallId"))
 	if t := s.tools[id]; t != nil {
 		t.Updates++
+		t.moved = r.N
 		return
 	}
 	if s.judges() && s.traits.dropsLate && len(s.tools) < maxWaiting {

@@ -43,13 +43,16 @@ func (o *treeWriter) run(i int, r *Run) {
 	case r.Settled == nil:
 		state = o.p.Yellow("not settled")
 	case r.Aborted:
-		state = o.p.Yellow("aborted")
+		state = o.p.Yellow("aborted") + " after " + ago(stats.Took)
 	default:
 		state = ago(stats.Took)
 	}
 	head := fmt.Sprintf("run %d  #%d  at %s  %s", i, r.Start.N, text.Since(r.Start.T), state)
 	if r.Prompt != nil {
 		head += fmt.Sprintf("  prompt #%d", r.Prompt.N)
+		if r.first != nil {
+			head += fmt.Sprintf(", first delta %s later", ago(stats.FirstDelta))
+		}
 	}
 	if r.Retries > 0 {
 		head += fmt.Sprintf("  %d retries", r.Retries)
@@ -84,7 +87,7 @@ func (o *treeWriter) message(m *Message, t *Turn) {
 		parts = append(parts, ago(m.End.T-m.Start.T))
 	}
 	if m.First != nil {
-		parts = append(parts, fmt.Sprintf("first delta after %s", ago(m.First.T-t.Start.T)))
+		parts = append(parts, "first delta "+text.After(m.First.T-t.Start.T)+" in the turn")
 	}
 	if m.Updates > 0 {
 		parts = append(parts, fmt.Sprintf("%d updates", m.Updates))

@@ -39,11 +39,15 @@ func (s *Session) why(t int64) (why string, said bool) {
 	open := s.Open(t)
 	switch {
 	case len(open) > 0:
-		return s.waiting(open, t), true
+		return s.waiting(open, t) + s.neverRan(), true
 	case s.Last[record.Client] == nil && s.Last[record.Agent] == nil:
 		return fmt.Sprintf("Nothing was said yet, in %s: the client has sent no command.", ago(t)), false
 	}
-	return "Nothing is open: the agent waits for the client's next command.", true
+	wrong := s.wrong()
+	if len(wrong) == 0 {
+		return "Nothing is open: the agent waits for the client's next command.", true
+	}
+	return "Nothing is open, but " + strings.Join(wrong, "; ") + ". The agent waits for the client's next command.", true
 }
 
 // waiting says what is open at t.
@@ -102,11 +106,15 @@ func (s *Session) said(t int64) string {
 		if m == nil {
 			return fmt.Sprintf(tense("the %s {has|had} %s nothing", past), name, verb)
 		}
+		what, how := clip(m.Kind, 60)+fmt.Sprintf(" (entry %d", m.N), ")"
+		if stream == record.Client {
+			what, how = s.lastSent(m)
+		}
 		when := ", " + ago(t-m.T) + " ago"
 		if past {
 			when = s.before(t - m.T)
 		}
-		return fmt.Sprintf("the %s last %s %s (entry %d)%s", name, verb, clip(m.Kind, 60), m.N, when)
+		return fmt.Sprintf("the %s last %s %s%s%s", name, verb, what, how, when)
 	}
 	return " " + capital(side(record.Client, "client", "sent")) + "; " + side(record.Agent, "agent", "sent") + "."
 }
@@ -130,6 +138,9 @@ func (s *Session) ending() string {
 	}
 	out := fmt.Sprintf("The agent %s%s%s.", e.words(), s.after(", %s after the start", e.T), s.cause())
 	out += s.openThen()
+	if s.Damage != "" {
+		out += " Not all of it can be read: the file is damaged " + s.Damage + "."
+	}
 	if lines, best := s.lastWords(); len(lines) > 0 {
 		out += fmt.Sprintf(" On stderr it said: %s", clip(trimLine(lines[best].Text), 200))
 	}
@@ -144,12 +155,16 @@ func (s *Session) unended() string {
 	} else {
 		unknown = " What came after that is not known: pitap was killed, the machine stopped, or this is a copy of a capture that went on."
 	}
+	if s.Damage != "" {
+		unknown = " What came after that can't be read: the file is damaged " + s.Damage + "."
+	}
 	end += s.toldToEnd()
 	if open := s.Open(s.T); len(open) > 0 {
 		end += " Open was then: " + lower(s.waiting(open, s.T))
 	} else {
 		end += " Nothing was open then."
 	}
+	end += s.neverRan()
 	return end + s.said(s.T) + unknown
 }
 
@@ -168,20 +183,27 @@ func (s *Session) openThen() string {
 	held := s.heldReader(stop)
 	switch {
 	case len(open) > 0:
-		return held + " Open was then: " + lower(s.waiting(open, stop))
-	case held != "":
-		return held
+		return held + " Open was then: " + lower(s.waiting(open, stop)) + s.wrongThen()
+	case held == "":
+		held = " Nothing was open"
 	}
-	return " Nothing was open."
+	if wrong := s.wrong(); len(wrong) > 0 {
+		return strings.TrimSuffix(held, ".") + ", but " + strings.Join(wrong, "; ") + "."
+	}
+	return strings.TrimSuffix(held, ".") + "."
 }
 
-// heldReader tells of a client that did not read until shortly before the end.
+// heldReader tells of an end that did not read until shortly before the end of the session.
 func (s *Session) heldReader(stop int64) string {
 	for i := len(s.Stalls) - 1; i >= 0; i-- {
 		st := s.Stalls[i]
-		if st.Stream == record.Agent && st.For >= longStall && st.Since < stop && st.Since+st.For > stop {
-			return fmt.Sprintf(" The client had not read the agent's output for %s then.", ago(stop-st.Since))
+		if st.Stream == record.Stderr || st.For < longStall || st.Since >= stop || st.Since+st.For <= stop {
+			continue
 		}
+		if st.Stream == record.Client {
+			return fmt.Sprintf(" The agent had not read its input for %s then.", ago(stop-st.Since))
+		}
+		return fmt.Sprintf(" The client had not read the agent's output for %s then.", ago(stop-st.Since))
 	}
 	return ""
 }

@@ -39,6 +39,15 @@ func Duration(ns int64) string {
 	return fmt.Sprintf("%dd%02dh", h/24, h%24)
 }
 
+// After writes how long something took: "after 1.23ms". What came with one read took no time that anybody could measure,
+// and is there "at once".
+func After(ns int64) string {
+	if ns <= 0 {
+		return "at once"
+	}
+	return "after " + Duration(ns)
+}
+
 // three writes d, less than 999.5 units, in units with three significant digits.
 func three(d, unit time.Duration) string {
 	hundredths := int64((d + unit/200) / (unit / 100))

@@ -8,7 +8,7 @@ import (
 )
 
 // budget bounds how many frames one step may read, so that it never takes long.
-const budget = 12
+const budget = 4
 
 // ensure makes sure that the bits of a frame are there; false when it can't be read, or costs too much.
 func (s *Store) ensure(f *frame, left *int) bool {
