@@ -1,8 +1,10 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -46,15 +48,14 @@ func runCut(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
-	content, err := t.cutFile(path, opt)
-	if err != nil {
-		return err
+	if f.NArg() == 0 { // the newest may be another than the one that is meant
+		t.complain(fmt.Errorf("cut: of %s", path))
 	}
 	if out == "" || out == "-" {
-		_, err = t.stdout.Write(content)
-		return err
+		w := bufio.NewWriterSize(t.stdout, 64<<10)
+		return errors.Join(t.cutFile(w, path, opt), w.Flush())
 	}
-	return writeWhole(out, content, fixtureMode(path))
+	return writeWholeFrom(out, fixtureMode(path), func(w io.Writer) error { return t.cutFile(w, path, opt) })
 }
 
 // fixtureMode is who may read a fixture: those who may read its capture.
@@ -66,16 +67,16 @@ func fixtureMode(capture string) fs.FileMode {
 	return info.Mode().Perm()&0o666 | 0o600
 }
 
-// cutFile makes a fixture of a capture, and says on stderr what is wrong with that.
-func (t *tool) cutFile(path string, opt cut.Options) ([]byte, error) {
-	var b bytes.Buffer
+// cutFile writes the fixture of a capture, and says on stderr what is wrong with that.
+func (t *tool) cutFile(w io.Writer, path string, opt cut.Options) error {
+	boundMemory()
 	var opened []*record.Capture
 	defer func() {
 		for _, c := range opened {
 			c.Close()
 		}
 	}()
-	err := cut.Cut(&b, func() (*record.Reader, error) {
+	err := cut.Cut(w, func() (*record.Reader, error) {
 		c, err := record.Open(path)
 		if err != nil {
 			return nil, err
@@ -84,8 +85,8 @@ func (t *tool) cutFile(path string, opt cut.Options) ([]byte, error) {
 		return c.Reader, nil
 	}, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	t.damage(opened[len(opened)-1])
-	return b.Bytes(), nil
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"pitap/record"
 	"pitap/replay"
-	"pitap/replay/cut"
 )
 
 // fixture is what stands in pi's place in a test: $PITAP_FIXTURE, or a shim made with --replay.
@@ -45,32 +44,45 @@ func (t *tool) asFixture(f fixture, r recording, args []string) (done bool, err 
 		if f.mode != "replay" {
 			return false, nil
 		}
-		return true, statusError{statusBroken, fmt.Errorf("pi was called as: pi %s; a replay answers --mode rpc, --version and --list-models", strings.Join(args, " "))}
+		return true, t.brokenFixture(replaying{path: f.path, args: args}, fmt.Errorf("pi was called as: pi %s; a replay answers --mode rpc, --version and --list-models", strings.Join(args, " ")))
 	}
+	rp := replaying{path: f.path, args: args}
 	info, err := os.Stat(f.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && (!missing || f.mode == "replay") {
-		return true, t.brokenFixture(f.path, err)
+		return true, t.brokenFixture(rp, err)
 	}
-	record := f.mode == "record" || f.mode == "auto" && missing
-	if record && aside {
+	folder := missing && namesFolder(f.path) || !missing && info.IsDir()
+	switch {
+	case f.mode == "record" && aside:
 		return false, nil
-	}
-	if record {
-		return true, t.recordFixture(f.path, !missing && info.IsDir(), r)
-	}
-	rp := replaying{path: f.path, args: args}
-	if err := rp.defaults(t.getenv); err != nil {
-		t.reportBroken(replaying{path: f.path, report: t.getenv("PITAP_REPORT")}, err, statusUsage)
-		return true, err
-	}
-	if !missing && info.IsDir() {
-		if rp.path, err = t.inFolder(f.path, args, aside); err != nil {
-			if f.mode == "auto" && errors.Is(err, errNoMore) && !aside {
-				return true, t.recordFixture(f.path, true, r)
-			}
-			return true, t.brokenFixture(f.path, err)
+	case f.mode == "record" && folder:
+		return true, t.recordInFolder(f.path, r, args)
+	case f.mode == "auto" && folder:
+		path, new, err := t.autoInFolder(f.path, args, aside)
+		if err != nil {
+			return true, t.brokenFixture(rp, err)
 		}
+		if new && aside {
+			return false, nil
+		}
+		if new {
+			return true, t.recordNew(f.path, r, args)
+		}
+		rp.path = path
+	case f.mode == "record" || missing:
+		if aside {
+			return false, nil
+		}
+		return true, t.recordFixture(f.path, "", r)
+	case folder:
+		if rp.path, err = t.inFolder(f.path, args, aside); err != nil {
+			return true, t.brokenFixture(rp, err)
+		}
+	}
+	if err := rp.defaults(t.getenv); err != nil {
+		t.reportBroken(rp, err, statusUsage)
+		return true, err
 	}
 	return true, t.replay(rp)
 }
@@ -84,23 +96,14 @@ func isAside(args []string) bool {
 }
 
 // brokenFixture leaves a report where a replay could not even begin: clients swallow what stderr says.
-func (t *tool) brokenFixture(path string, cause error) error {
-	if here, err := os.Getwd(); err == nil && errors.Is(cause, fs.ErrNotExist) && !filepath.IsAbs(path) {
+func (t *tool) brokenFixture(r replaying, cause error) error {
+	if here, err := os.Getwd(); err == nil && errors.Is(cause, fs.ErrNotExist) && !filepath.IsAbs(r.path) {
 		cause = fmt.Errorf("%w, from the folder %s; give PITAP_FIXTURE a whole path", cause, here)
 	}
-	t.reportBroken(replaying{path: path, report: t.getenv("PITAP_REPORT")}, cause, statusBroken)
+	r.report = t.getenv("PITAP_REPORT")
+	t.reportBroken(r, cause, statusBroken)
 	return statusError{statusBroken, cause}
 }
-
-// reportBroken writes the report of a replay that could not begin.
-func (t *tool) reportBroken(r replaying, cause error, status int) {
-	if report, err := t.reporter(r); err == nil && report != nil {
-		report(&replay.Report{Outcome: replay.Broken, Detail: cause.Error(), Code: status})
-	}
-}
-
-// errNoMore is wrapped by the error for a folder all of whose captures have had their turn.
-var errNoMore = errors.New("each has had its turn")
 
 // inFolder chooses a capture of a folder: those recorded with the same arguments, else all, in turn.
 func (t *tool) inFolder(dir string, args []string, aside bool) (string, error) {
@@ -109,15 +112,9 @@ func (t *tool) inFolder(dir string, args []string, aside bool) (string, error) {
 		return "", err
 	}
 	if len(all) == 0 {
-		return "", fmt.Errorf("%s: no captures: %w", dir, errNoMore)
+		return "", fmt.Errorf("%s: there are no captures in it", dir)
 	}
-	var fit []string
-	for _, path := range all {
-		if h, err := headerOf(path); err == nil && len(h.Argv) > 0 && t.sameArgs(h, args) {
-			fit = append(fit, path)
-		}
-	}
-	group := strings.Join(args, "\x00")
+	fit, group := t.fitting(all, args), strings.Join(args, "\x00")
 	if len(fit) == 0 {
 		fit, group = all, ""
 	}
@@ -129,9 +126,19 @@ func (t *tool) inFolder(dir string, args []string, aside bool) (string, error) {
 		return "", err
 	}
 	if n >= len(fit) {
-		return "", fmt.Errorf("%s: turn %d of %d captures: %w", dir, n+1, len(fit), errNoMore)
+		return "", fmt.Errorf("%s: turn %d of %d captures: each has had its turn", dir, n+1, len(fit))
 	}
 	return fit[n], nil
+}
+
+// fitting are the captures that were recorded with the same arguments.
+func (t *tool) fitting(captures, args []string) (fit []string) {
+	for _, path := range captures {
+		if h, err := headerOf(path); err == nil && len(h.Argv) > 0 && t.sameArgs(h, args) {
+			fit = append(fit, path)
+		}
+	}
+	return fit
 }
 
 // capturesIn are the captures in a folder, by name.
@@ -167,41 +174,12 @@ func (t *tool) sameArgs(h *record.Header, args []string) bool {
 	live := replay.Folders{Home: t.getenv("HOME"), Tmp: os.TempDir()}
 	live.Cwd, _ = os.Getwd()
 	return slices.EqualFunc(recorded, record.Mask(args), func(a, b string) bool {
-		return replay.SameText(a, b, replay.Folders{Cwd: h.Cwd, Home: h.Home, Tmp: h.Tmp}, live)
+		return h.Cut != "" && standsIn(a, b) || replay.SameText(a, b, replay.Folders{Cwd: h.Cwd, Home: h.Home, Tmp: h.Tmp}, live)
 	})
 }
 
-// recordFixture runs the real pi and makes a fixture of what it says. The whole capture stays where captures are.
-func (t *tool) recordFixture(path string, folder bool, r recording) error {
-	if err := notItself(r.argv[0]); err != nil {
-		return err
-	}
-	r.out = ""
-	r.after = func(capture string) {
-		content, err := t.cutFile(capture, cut.Options{})
-		if err == nil && folder {
-			path, err = nextInFolder(path)
-		}
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(path), 0o755)
-		}
-		if err == nil {
-			err = writeWhole(path, content, fixtureMode(capture))
-		}
-		if err != nil {
-			t.complain(fmt.Errorf("fixture %s: %w; the session is in %s", path, err, capture))
-		}
-	}
-	return t.record(r)
-}
-
-// nextInFolder is the name of the next fixture in a folder: 001.jsonl, 002.jsonl, ...
-func nextInFolder(dir string) (string, error) {
-	for n := 1; n < 1000; n++ {
-		path := filepath.Join(dir, fmt.Sprintf("%03d.jsonl", n))
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s is full", dir)
+// standsIn tells whether an argument in a fixture stands for what is never the same: an id, or the path of a folder.
+func standsIn(recorded, live string) bool {
+	return strings.Contains(recorded, "00000000-0000-4000-8000-") || strings.HasSuffix(recorded, "…") ||
+		filepath.IsAbs(live) && (strings.HasPrefix(recorded, "/home/user") || strings.HasPrefix(recorded, "/tmp/"))
 }

@@ -21,6 +21,7 @@ func runMend(t *tool, args []string) error {
 	if err != nil {
 		return err
 	}
+	boundMemory()
 	name := visible(filepath.Base(path))
 	m, err := record.Mend(path)
 	switch {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,10 +36,13 @@ type replaying struct {
 	seed   uint64
 	quiet  bool
 	files  bool
+
+	otherArgs string // how the arguments differ from the recorded ones, in words
 }
 
 // defaults takes what the environment says.
 func (r *replaying) defaults(getenv func(string) string) error {
+	r.report = getenv("PITAP_REPORT") // what is wrong with the others is to be reported
 	r.wait, r.speed, r.match = 4*time.Second, "client", "exact"
 	for _, v := range []struct {
 		name string
@@ -52,9 +58,9 @@ func (r *replaying) defaults(getenv func(string) string) error {
 		case *string:
 			*to = text
 		case *[]string:
-			*to = strings.Split(text, ",")
+			*to = splitList(text)
 		case *bool:
-			*to = text == "1"
+			*to, err = truth(text)
 		case *uint64:
 			*to, err = strconv.ParseUint(text, 10, 64)
 		case *time.Duration:
@@ -65,6 +71,34 @@ func (r *replaying) defaults(getenv func(string) string) error {
 		}
 	}
 	return nil
+}
+
+// splitList splits a list at its commas; one behind a backslash belongs to its item.
+func splitList(text string) (list []string) {
+	item := ""
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == '\\'):
+			i++
+			item += text[i : i+1]
+		case c == ',':
+			list, item = append(list, item), ""
+		default:
+			item += text[i : i+1]
+		}
+	}
+	return append(list, item)
+}
+
+// truth reads a variable that is 1 or 0.
+func truth(text string) (bool, error) {
+	switch text {
+	case "1":
+		return true, nil
+	case "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither 1 nor 0", text)
 }
 
 // duration reads "4s", or "4" for seconds.
@@ -105,35 +139,52 @@ func (r *replaying) flags(f *pflag.FlagSet) {
 
 func runReplay(t *tool, args []string) error {
 	var r replaying
+	begun, err := t.runReplay(&r, args)
+	if err != nil && !begun {
+		t.reportBroken(r, err, statusOf(err))
+	}
+	return err
+}
+
+// statusOf is the status that the program ends with after an error.
+func statusOf(err error) int {
+	var code statusError
+	if errors.As(err, &code) {
+		return code.status
+	}
+	return statusNo
+}
+
+// runReplay reads the flags and replays. begun tells whether it came to the second.
+func (t *tool) runReplay(r *replaying, args []string) (begun bool, err error) {
 	if err := r.defaults(t.getenv); err != nil {
-		return err
+		return false, err
 	}
 	f := t.flags("replay")
 	f.SetInterspersed(false)
 	r.flags(f)
 	if done, err := t.parse(f, args); done || err != nil {
-		return err
+		return false, err
 	}
 	if r.fault == "list" {
-		return t.listFaults()
+		return false, t.listFaults()
 	}
 	if f.NArg() == 0 {
-		return usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
+		return false, usageError("replay: name a CAPTURE, as in: pitap replay session.jsonl.zst --mode rpc")
 	}
 	r.path, r.args = f.Arg(0), f.Args()[1:]
-	var err error
 	if info, statErr := os.Stat(r.path); statErr == nil && info.IsDir() {
 		r.path, err = t.inFolder(r.path, r.args, isAside(r.args))
 	} else {
 		r.path, err = t.find(f.Args()[:1])
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if name := flagAmong(f, r.args); name != "" && !r.quiet {
 		t.complain(fmt.Errorf("replay: %s stands behind CAPTURE, where it is pi's and does nothing; put it before CAPTURE", name))
 	}
-	return t.replay(r)
+	return true, t.replay(*r)
 }
 
 // flagAmong finds a flag of the replay among the arguments that are the agent's; pi has none of these names.
@@ -154,20 +205,20 @@ func flagAmong(f *pflag.FlagSet, args []string) (name string) {
 
 // replay is the agent, with a capture for a mind. It returns the recorded status.
 func (t *tool) replay(r replaying) error {
-	if done, err := t.aside(r.path, r.args); done || err != nil {
+	done, err := t.aside(r.path, r.args)
+	if done {
 		return err
 	}
-	a, err := t.replayer(r)
+	var a *replay.Agent
+	if err == nil {
+		a, err = t.replayer(r)
+	}
 	if err != nil {
-		status := statusNo
-		var code statusError
-		if errors.As(err, &code) {
-			status = code.status
-		}
-		t.reportBroken(r, err, status)
+		t.reportBroken(r, err, statusOf(err))
 		return err
 	}
 	defer a.Script.Close()
+	r.otherArgs = t.otherArgs(a.Script.Header(), r.args)
 	if r.files {
 		if err := writeFiles(r.path, a); err != nil && !r.quiet {
 			t.complain(err)
@@ -182,6 +233,7 @@ func (t *tool) replay(r replaying) error {
 	a.Signals, a.Gone, a.Unread = signals, gone, unread(t.stdout)
 	report, err := a.Run(context.Background())
 	if err != nil {
+		t.reportBroken(r, err, statusOf(err))
 		return err
 	}
 	if report.Signal != "" {
@@ -197,7 +249,10 @@ func writeFiles(path string, a *replay.Agent) error {
 		return err
 	}
 	defer c.Close()
-	_, err = replay.WriteFiles(c.Reader, a.Live, a.Map)
+	written, err := replay.WriteFiles(c.Reader, a.Live, a.Map)
+	if err == nil && written == 0 {
+		err = fmt.Errorf("%s holds no files; record with --with-session, and cut with --exact", path)
+	}
 	return err
 }
 
@@ -283,7 +338,9 @@ func besideFixture(path string, r *replaying) error {
 		Match  string
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &m)
+		d := json.NewDecoder(bytes.NewReader(b))
+		d.DisallowUnknownFields() // a misspelt one would be ignored
+		err = d.Decode(&m)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -298,70 +355,28 @@ func besideFixture(path string, r *replaying) error {
 	return nil
 }
 
-// reporter gives what writes the report: to a file, or to one of its own in a folder.
-func (t *tool) reporter(r replaying) (func(*replay.Report), error) {
-	own, err := t.reportTo(r, r.report)
-	if err != nil {
-		return nil, err
-	}
-	swept, err := t.reportTo(r, t.getenv(sweepVariable))
-	if err != nil || swept == nil || t.getenv(sweepVariable) == r.report {
-		return own, err
-	}
-	return func(rep *replay.Report) {
-		swept(rep)
-		if own != nil {
-			own(rep)
-		}
-	}, nil
-}
-
-// reportTo is a reporter to one place; nil when there is none.
-func (t *tool) reportTo(r replaying, file string) (func(*replay.Report), error) {
-	if file == "" {
-		return nil, nil
-	}
-	if namesFolder(file) {
-		if err := os.MkdirAll(file, 0o755); err != nil {
-			return nil, fmt.Errorf("the report: %w", err)
-		}
-		name := fmt.Sprintf("replay-%s-%d.json", time.Now().UTC().Format("20060102-150405.000000"), os.Getpid())
-		file = filepath.Join(file, name)
-	}
-	abs, err := filepath.Abs(r.path)
-	if err != nil {
-		abs = r.path
-	}
-	warned := false
-	return func(rep *replay.Report) {
-		rep.Capture = abs
-		if err := writeWhole(file, rep.Encode(), 0o644); err != nil && !warned {
-			warned = true
-			t.complain(fmt.Errorf("the report: %w", err))
-		}
-	}, nil
-}
-
-// namesFolder tells whether reports go into a folder of that name, each into a file of its own: one that is there, or one
-// that is to be made, which has no name of a file (of one that ends in .json, say).
-func namesFolder(name string) bool {
-	if info, err := os.Stat(name); err == nil {
-		return info.IsDir()
-	}
-	return os.IsPathSeparator(name[len(name)-1]) || filepath.Ext(name) == ""
-}
-
 // writeWhole replaces a file: who reads it finds the old content or the new. One that is there keeps its mode; a new one
 // gets perm, less what the umask takes.
 func writeWhole(file string, content []byte, perm fs.FileMode) error {
-	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, content, perm) // a device, a pipe or a link stays what it is
+	return writeWholeFrom(file, perm, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// writeWholeFrom is writeWhole with what write writes. Of a link it replaces what that leads to.
+func writeWholeFrom(file string, perm fs.FileMode, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() { // a device, a pipe or a link to nothing stays what it is
+		return fill(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm, write)
 	} else if err == nil {
 		perm = info.Mode().Perm()
 	}
 	draft := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
 	os.Remove(draft)
-	err := writeNew(draft, content, perm)
+	err := fill(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm, write)
 	if err == nil {
 		err = os.Rename(draft, file)
 	}
@@ -377,10 +392,20 @@ func writeWhole(file string, content []byte, perm fs.FileMode) error {
 
 // writeNew writes a file that is not there yet: through no link that somebody may have put there.
 func writeNew(file string, content []byte, perm fs.FileMode) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	return fill(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+func fill(file string, flags int, perm fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.OpenFile(file, flags, perm)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	w := bufio.NewWriterSize(f, 64<<10)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
 	return errors.Join(err, f.Close())
 }

@@ -8,12 +8,13 @@ import (
 	"testing"
 )
 
+// talkFixture has no run, so that all of it is answered to a client that sends everything at once and closes stdin.
 const talkFixture = `{"pitap":1,"argv":["pi","--mode","rpc"],"cwd":"/rec","agent":{"version":"1.6.0"}}
 {"from":"client","msg":{"id":"1","type":"prompt","message":"hi"}}
 {"from":"agent","msg":{"id":"1","type":"response","command":"prompt","success":true}}
-{"from":"agent","msg":{"type":"agent_start"}}
+{"from":"agent","msg":{"type":"turn_start"}}
 {"from":"stderr","text":"a warning"}
-{"from":"agent","msg":{"type":"agent_settled","aborted":false}}
+{"from":"agent","msg":{"type":"turn_end"}}
 {"from":"client","msg":{"id":"2","type":"get_available_models"}}
 {"from":"agent","msg":{"id":"2","type":"response","command":"get_available_models","success":true,"data":{"models":[{"id":"m1","provider":"p","contextWindow":200000,"maxTokens":16384,"reasoning":true,"input":["text","image"]}]}}}
 `
@@ -42,7 +43,7 @@ func TestReplayStatus(t *testing.T) {
 		status int
 	}{{`"code":0`, 0}, {`"code":7`, 7}, {`"code":143`, 143}, {`"signal":"SIGINT"`, -2}, {`"signal":"SIGKILL"`, -9}, {`"signal":"SIGSEGV"`, -11}} {
 		s.file("f.jsonl", talkFixture+strings.Replace(talkEnd, "%s", test.end, 1))
-		o := s.with("PITAP_REPORT="+s.path("r.json")).run(talkIn, "pitap", "replay", s.path("f.jsonl"), "--mode", "rpc", "--no-session")
+		o := s.with("PITAP_REPORT="+s.path("r.json")).run(talkIn, "pitap", "replay", s.path("f.jsonl"), "--mode", "rpc")
 		if o.stdout != talkOut() || o.stderr != "a warning\n" || o.status != test.status {
 			t.Errorf("%s: %+v", test.end, o)
 		}

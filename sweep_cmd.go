@@ -22,6 +22,8 @@ type sweep struct {
 	verbose bool
 	path    string
 	test    []string
+
+	unfinished bool // the test leaves replays unfinished
 }
 
 // listFaults says what faults there are and what they catch.
@@ -56,6 +58,9 @@ func runSweep(t *tool, args []string) error {
 	if len(rest) < 2 {
 		return usageError("sweep: name a CAPTURE and the client's test, as in: pitap sweep session.jsonl -- npm test")
 	}
+	if info, err := os.Stat(rest[0]); err == nil && info.IsDir() {
+		return usageError("sweep: %s is a folder; name one capture in it", rest[0])
+	}
 	path, err := t.find(rest[:1])
 	if err != nil {
 		return err
@@ -72,6 +77,9 @@ const (
 	passed = "passed"
 	failed = "failed"
 	hung   = "hung"
+
+	byTest    = "by the test"
+	byVerdict = "by the verdict"
 )
 
 // sweep runs the test without a fault, then under each.
@@ -105,22 +113,25 @@ func (t *tool) sweep(s *sweep) error {
 	var bad []string
 	for _, fault := range faults {
 		begin := time.Now()
-		result, output, err := t.underFault(s, dir, fault)
+		name, _, _ := strings.Cut(fault, "=")
+		result, judge, output, err := t.underFault(s, dir, fault, fatal[name])
 		if err != nil {
 			return err
 		}
 		note := ""
-		name, _, _ := strings.Cut(fault, "=")
 		switch {
 		case fault == "" && result != passed:
 			return fmt.Errorf("the test %s without any fault:\n%s", result, output)
+		case fault == "" && judge == byVerdict: // on purpose, as it seems: a test that ends early
+			s.unfinished = true
+			note = "but its replay did not go as recorded; so the test alone judges"
 		case result == failed && fatal[name]:
 			note = "it may fail here, but must end"
 		case result != passed:
 			bad = append(bad, name)
 			for _, k := range replay.Faults() {
 				if k.Name == name {
-					note = k.Catches
+					note = judge + ": " + k.Catches
 				}
 			}
 		}
@@ -142,10 +153,11 @@ func (t *tool) sweep(s *sweep) error {
 const sweepVariable = "PITAP_SWEEP"
 
 // underFault runs the test once. The client finds the replayer as pi in PATH.
-func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, err error) {
+// judge tells what decided: the test, or the verdict on its replays.
+func (t *tool) underFault(s *sweep, dir, fault string, fatal bool) (result, judge, output string, err error) {
 	reports := filepath.Join(dir, "reports-"+fault)
 	if err := os.Mkdir(reports, 0o755); err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
@@ -160,25 +172,33 @@ func (t *tool) underFault(s *sweep, dir, fault string) (result, output string, e
 	}
 	b, err := cmd.CombinedOutput()
 	output = strings.TrimRight(string(b), "\n")
+	found, _ := filepath.Glob(filepath.Join(reports, "*.json"))
+	missed, unfinished := false, false
+	for _, file := range found {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if r, err := replay.ParseReport(b); err == nil {
+			missed = missed || len(r.Misses) > 0
+			unfinished = unfinished || r.Failed()
+			output += "\npitap verdict: " + strings.TrimRight(r.String(), "\n")
+		}
+	}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return hung, output, nil
+		return hung, byTest, output, nil
 	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay):
-		return failed, output, nil
+		return failed, byTest, output, nil
 	case err != nil:
-		return "", "", fmt.Errorf("sweep: the test can't be run: %w", err)
+		return "", "", "", fmt.Errorf("sweep: the test can't be run: %w", err)
+	case len(found) == 0:
+		return "", "", "", fmt.Errorf("the test never started pi --mode rpc, from PATH or by a shim, with its environment")
+	case missed, unfinished && !s.unfinished && fault != "" && !fatal:
+		return failed, byVerdict, output, nil
+	case unfinished:
+		return passed, byVerdict, output, nil
 	}
-	found, err := filepath.Glob(filepath.Join(reports, "*.json"))
-	if err == nil && len(found) == 0 {
-		return "", "", fmt.Errorf("the test never started pi --mode rpc, from PATH or by a shim, with its environment")
-	}
-	for _, file := range found {
-		if b, err := os.ReadFile(file); err == nil {
-			if r, err := replay.ParseReport(b); err == nil && len(r.Misses) > 0 {
-				return failed, output + "\n" + r.String(), nil
-			}
-		}
-	}
-	return passed, output, nil
+	return passed, byTest, output, nil
 }

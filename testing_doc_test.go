@@ -124,6 +124,7 @@ func TestTestingVerdict(t *testing.T) {
 	o := s.run("", "sh", "-c", `(echo '{"id":"2","type":"prompt","message":"Say hallo"}'; while ! grep -q "gave up" r.json 2>/dev/null; do sleep 0.1; done) | shim/pi --mode rpc`)
 	v := s.run("", "pitap", "verdict", "r.json")
 	v.stdout = regexp.MustCompile(`waited [0-9.]+s`).ReplaceAllString(v.stdout, "waited 4s") // or a little more
+	v.stdout = regexp.MustCompile(`of [0-9]+:[0-9:.]+`).ReplaceAllString(v.stdout, "of 14:05:00.123")
 	if want := strings.ReplaceAll(shown, "\n    ", "\n") + "\n"; v.stdout != want {
 		t.Errorf("%+v; got\n%swant\n%s", o, v.stdout, want)
 	}

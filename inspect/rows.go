@@ -56,6 +56,9 @@ type rowText struct {
 // measured is how many rows set the widths.
 const measured = 200
 
+// maxKind is how wide a kind may be, in cells: kinds come from the session, and rows are kept.
+const maxKind = 80
+
 func (w *rowWriter) add(r *Row, v *Seen, summary []byte, tone Tone) error {
 	t := rowText{summary: string(summary), from: r.From, note: r.Note != nil, tone: tone}
 	t.cells[colN] = strconv.FormatInt(r.N, 10)
@@ -67,7 +70,7 @@ func (w *rowWriter) add(r *Row, v *Seen, summary []byte, tone Tone) error {
 	}
 	w.any, w.last = true, max(w.last, r.T)
 	t.cells[colArrow] = arrow(r)
-	t.cells[colKind] = v.Short
+	t.cells[colKind] = text.Cut(v.Short, maxKind)
 	t.cells[colID] = v.ID
 	if r.Note == nil {
 		t.cells[colSize] = text.Size(r.Size)

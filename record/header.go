@@ -109,7 +109,7 @@ func ParseHeader(line []byte) (*Header, error) {
 		return nil, fmt.Errorf("header names the version %.20q: %w", h.Pitap, ErrNoCapture)
 	}
 	if version > Version {
-		return nil, fmt.Errorf("capture has format %d, this pitap reads up to %d; a newer pitap reads it: %w", version, Version, ErrVersion)
+		return nil, fmt.Errorf("%w: the capture has format %d, this pitap reads up to %d; a newer pitap reads it", ErrVersion, version, Version)
 	}
 	full := new(Header)
 	if err := json.Unmarshal(line, full); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -132,12 +133,21 @@ func (r *Reader) noHeader() (*Header, error) {
 	case err == nil:
 		r.at = len(r.buf)
 		return h, nil
+	case len(r.damage) > 0 && r.looksLikeText():
+		return nil, fmt.Errorf("%w, but a text file", ErrNoCapture)
 	case len(r.damage) > 0:
 		return nil, fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
 	case r.limit == 0:
 		return nil, fmt.Errorf("empty file: %w", io.ErrUnexpectedEOF)
 	}
 	return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
+}
+
+// looksLikeText tells whether the file begins as no zstd frame and no binary file does.
+func (r *Reader) looksLikeText() bool {
+	var head [64]byte
+	n, _ := r.src.ReadAt(head[:], 0)
+	return n > 0 && bytes.IndexFunc(bytes.TrimSpace(head[:n]), func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == utf8.RuneError }) < 0
 }
 
 // Next reads the next entry. It returns false at the end, and after an error.

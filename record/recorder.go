@@ -15,6 +15,7 @@ const (
 	lagLimit   = 100 * time.Millisecond // a file that is further behind says so in a note
 	retryDelay = 500 * time.Millisecond // after an error of the file
 	maxHeld    = 1000                   // notes that are kept until the file works again
+	longest    = 10 * time.Second       // with a recorder that is asked for an end
 )
 
 // Config says how a Recorder works.
@@ -59,9 +60,10 @@ type Recorder struct {
 	clockSkew time.Duration
 	start     time.Time // wall time that belongs to t = 0
 
-	suspend atomic.Bool // end by handing over
-	state   *State      // for another recorder
-	err     error       // the last error of the file that was not mended
+	suspend atomic.Bool  // end by handing over
+	calls   atomic.Int64 // of the file, begun and ended: odd during one
+	state   *State       // for another recorder
+	err     error        // the last error of the file that was not mended
 }
 
 // NewRecorder starts a recorder. Close or Suspend ends it.
@@ -94,20 +96,29 @@ func (r *Recorder) Close() error {
 }
 
 // Finish is Close within about the given time. If that is too short it returns the state with which another recorder
-// goes on, in another process; nil when the capture ended, or when the file hangs and nothing can be done.
+// goes on, in another process; nil when the capture ended, or when the file hangs and nothing can be done: one call of
+// it lasts longer than the given time. A recorder that is slow for another reason, on a busy machine, is waited for.
 func (r *Recorder) Finish(limit time.Duration) (*State, error) {
 	r.queue.close()
-	for range 2 {
-		timer := time.NewTimer(limit)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	last := int64(-1)
+	for began := time.Now(); ; timer.Reset(limit) {
 		select {
 		case <-r.done:
-			timer.Stop()
 			return r.state, r.err
 		case <-timer.C:
-			r.suspend.Store(true)
 		}
+		r.suspend.Store(true)
+		call := r.calls.Load()
+		switch {
+		case call%2 == 1 && call == last:
+			return nil, errors.New("the capture's file hangs: its end is not recorded")
+		case time.Since(began) > longest:
+			return nil, fmt.Errorf("the recorder came to no end within %v: the capture's end is not recorded", longest)
+		}
+		last = call
 	}
-	return nil, errors.New("the capture's file hangs: its end is not recorded")
 }
 
 // Suspend ends the recorder without ending the capture; as Finish, but at once.
@@ -285,7 +296,9 @@ func (r *Recorder) flush() {
 	}
 	err := r.w.Flush()
 	if err == nil && r.cfg.Gone != nil {
+		r.calls.Add(1)
 		err = r.cfg.Gone()
+		r.calls.Add(1)
 	}
 	if err != nil {
 		r.fail(err)
@@ -359,11 +372,17 @@ func (r *Recorder) open() {
 }
 
 func (r *Recorder) reopen() (*Writer, error) {
+	r.calls.Add(1)
 	f, h, err := r.cfg.Open()
+	r.calls.Add(1)
 	if err != nil {
 		return nil, err
 	}
-	return NewWriter(f, h, r.cfg.Sync)
+	w, err := NewWriter(f, h, r.cfg.Sync)
+	if err == nil {
+		w.frames.calls = &r.calls
+	}
+	return w, err
 }
 
 func (r *Recorder) noteLag(oldest int64) {

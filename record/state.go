@@ -76,6 +76,7 @@ func (r *Recorder) resume(s *State) error {
 	if err != nil {
 		return err
 	}
+	frames.calls = &r.calls
 	r.w = &Writer{frames: frames, header: s.Header, n: s.N, rows: s.Rows}
 	r.w.now = progress{row: FrameInfo{Off: s.Pos}, streams: s.Streams, flagged: s.Flagged, pos: s.Ends, lost: s.Lost}
 	r.w.safe = r.w.now

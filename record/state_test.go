@@ -108,6 +108,14 @@ func TestFinish(t *testing.T) {
 		}
 		<-s.done
 	})
+	synctest.Test(t, func(t *testing.T) { // the machine is busy: the recorder does not run for seconds
+		s := newSession(t, func(_ *session, cfg *Config) { cfg.Watch = func(*Entry) { pause(100 * time.Millisecond) } })
+		s.talk(100*time.Millisecond, 10*time.Millisecond)
+		state, err := s.Finish(50 * time.Millisecond)
+		if state == nil || err != nil {
+			t.Errorf("state %v, %v", state, err)
+		}
+	})
 	synctest.Test(t, func(t *testing.T) { // hangs
 		s := newSession(t)
 		release := make(chan struct{})

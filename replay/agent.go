@@ -74,6 +74,9 @@ func (a *Agent) Run(ctx context.Context) (*Report, error) {
 	}
 	p.err = newErrorWriter(errOut)
 
+	if p.s.short {
+		p.say("the capture is %s, %s", p.rep.Cut, placeOf(p.s.lines, p.entry(len(p.s.steps)))+" is its last")
+	}
 	p.report()
 	p.loop(ctx, lines)
 	p.drain(ctx)
@@ -114,6 +117,9 @@ func newPlayer(a *Agent) (*player, error) {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
 		p.m.ignore = append(p.m.ignore, pat)
+		if !p.s.sends(pat) {
+			p.rep.Unused = append(p.rep.Unused, text)
+		}
 	}
 	if p.wait == 0 {
 		p.wait = defaultWait
@@ -128,6 +134,9 @@ func newPlayer(a *Agent) (*player, error) {
 	}
 	p.asked = map[*question]*asking{}
 	p.rep.Outcome, p.rep.Cut = Running, p.s.condition
+	if p.rep.Cut == "" && p.s.exit == nil && (p.s.short || h.Cut != "") {
+		p.rep.Cut = "cut short: it has no end"
+	}
 	return p, nil
 }
 

@@ -152,7 +152,7 @@ func TestMissOfACommand(t *testing.T) {
 	converse(t, session, nil, func(c *talk) {
 		c.send(`{"id":7,"type":"prompt","message":"hi!"}`)
 		got := c.next()
-		want := `{"id":7,"type":"response","command":"prompt","success":false,"error":"pitap replay: no recorded prompt is the same; nearest is entry 3, which differs at message: recorded \"hi\", got \"hi!\"`
+		want := `{"id":7,"type":"response","command":"prompt","success":false,"error":"pitap replay: no recorded prompt is the same; nearest is line 4, which differs at message: recorded \"hi\", got \"hi!\"`
 		if !strings.HasPrefix(got, strings.ReplaceAll(strings.ReplaceAll(want, `\"`, `\"`), "\n", "")) {
 			t.Errorf("got  %swant %s", got, want)
 		}
@@ -161,7 +161,7 @@ func TestMissOfACommand(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		r := c.end(Unfinished, 1)
-		if len(r.Misses) != 2 || r.Misses[0].Nearest != 3 || r.Misses[0].First.Path != "message" {
+		if len(r.Misses) != 2 || r.Misses[0].Nearest != 4 || r.Misses[0].First.Path != "message" {
 			t.Errorf("report: %s", r.Encode())
 		}
 	})
@@ -243,7 +243,7 @@ func TestGivesUp(t *testing.T) {
 		c.send(askState)
 		c.expect(stateIs("1", "false", "0"))
 		time.Sleep(1500 * time.Millisecond)
-		if s := c.stderr.String(); !strings.Contains(s, `waits for prompt "hi" (entry 3)`) {
+		if s := c.stderr.String(); !strings.Contains(s, `waits for prompt "hi" (line 4)`) {
 			t.Errorf("stderr after 1.5 s: %q", s)
 		}
 		for range 20 { // polling is no reason to wait longer

@@ -5,14 +5,17 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"pitap/record/rpc"
 )
 
 func now() time.Time { return time.Now() }
 
 // ask is a question of the client that has no answer yet.
 type ask struct {
-	q  *question
-	id []byte
+	q     *question
+	id    []byte
+	marks int // waypoints that had been written when it came
 }
 
 // asking is what became of a recorded question.
@@ -137,14 +140,16 @@ func (p *player) answer(a *ask) {
 		}
 	}
 	if i == len(list) {
-		why := fmt.Sprintf("%s was recorded (entry %d), but not an answer", orLine(a.q.kind), list[0].n)
+		why := fmt.Sprintf("%s was recorded (%s), but not an answer", orLine(a.q.kind), p.s.place(list[0].n))
 		p.missAsk(a, why)
 		return
 	}
 	switch {
+	case p.tooEarly(a, list[i]):
+		p.rep.Extra++
 	case early:
 		p.rep.Extra++
-		p.rep.Early = appendListed(p.rep.Early, fmt.Sprintf("%s: the answer is that of entry %d", list[i].what(), list[i].n))
+		p.rep.Early = appendListed(p.rep.Early, fmt.Sprintf("%s: the answer is that of %s", list[i].what(), p.s.place(list[i].n)))
 	case st.came <= next: // it makes up for a place that was left out, since the client is slow
 		p.rep.Skipped--
 		if p.pos == p.holdPos {
@@ -157,13 +162,35 @@ func (p *player) answer(a *ask) {
 	p.giveAnswer(list[i], a.id)
 }
 
+// tooEarly notes a question that came before something had been written that its answer follows: pi, which takes longer,
+// would have answered as things stood then. What a client that did not wait sees here, it does not see there.
+func (p *player) tooEarly(a *ask, c *command) bool {
+	marks := p.s.steps[c.step].marks
+	if marks <= a.marks {
+		return false
+	}
+	m := p.s.marks[marks-1]
+	p.rep.TooEarly++
+	p.rep.Early = appendListed(p.rep.Early, fmt.Sprintf("%s (%s) came before %s (%s) had been sent: pi would have answered otherwise",
+		c.what(), p.s.place(c.n), m.name, p.s.place(m.n)))
+	return true
+}
+
+// marksAt is how many waypoints are before a step.
+func (p *player) marksAt(pos int) int {
+	if pos >= len(p.s.steps) {
+		return len(p.s.marks)
+	}
+	return p.s.steps[pos].marks
+}
+
 // ends looks whether the client has ended the session before its recorded end.
 func (p *player) ends(h hold) bool {
 	switch {
 	case len(p.signals) > 0 && h != pause:
 		name := p.signals[0]
 		code, sig := statusOf(name)
-		p.finishEarly(name, code, sig)
+		p.finishEarly("the signal "+name, code, sig)
 	case p.eof && h != pause:
 		p.finishEarly("the end of stdin", 0, "")
 	case p.gone && p.dropped:
@@ -174,10 +201,62 @@ func (p *player) ends(h hold) bool {
 	return true
 }
 
+// comesTooSoon takes the client's end: when it comes before something had been written that stands before its recorded
+// place, pi ends without that.
+func (p *player) comesTooSoon(what string) {
+	end := p.pos
+	for ; end < len(p.s.steps); end++ {
+		if st := &p.s.steps[end]; st.kind == eof || st.kind == closed || st.kind == signal && endsBy(st.name) != 0 {
+			break
+		}
+	}
+	if at := p.marksAt(p.pos); at < p.marksAt(end) {
+		m := p.s.marks[at]
+		p.tooSoon = fmt.Sprintf("%s came before %s (%s) had been sent", what, m.name, p.s.place(m.n))
+	}
+}
+
+// answersSoon tells whether something that came before the end is answered before the next waypoint.
+func (p *player) answersSoon() bool {
+	at := p.marksAt(p.pos)
+	return slices.ContainsFunc(p.open, func(c *command) bool { return p.atOnce(c) && p.s.steps[c.answer].marks == at })
+}
+
+// atOnce tells whether pi still answers a command when its end has come.
+func (p *player) atOnce(c *command) bool {
+	return c.answer >= p.pos && (!c.late || rpc.Load().Command(c.kind).StartsRun)
+}
+
+// breakOff ends the replay in the middle, as pi would: what it answers at once is answered.
+func (p *player) breakOff() {
+	for _, c := range slices.Clone(p.open) {
+		if p.atOnce(c) {
+			p.giveAnswer(c, p.cmds[c.index].id)
+			p.answered(c, outOfTurn)
+			p.rep.Reordered = appendListed(p.rep.Reordered, fmt.Sprintf("%s (%s) was answered at the end", c.what(), p.s.place(c.n)))
+		}
+	}
+	asks := p.asks
+	p.asks = nil
+	for _, a := range asks {
+		p.answer(a)
+	}
+	for _, b := range p.answers {
+		p.emit(b)
+	}
+	p.answers = nil
+	code, sig := 0, ""
+	if len(p.signals) > 0 {
+		code, sig = statusOf(p.signals[0])
+	}
+	p.finish(Unfinished, p.tooSoon, code, sig)
+}
+
 // finishEarly ends the replay as pi would at what the client did. Where nothing but the session's end was left, that
 // is as good as the recorded one.
 func (p *player) finishEarly(what string, code int, signal string) {
 	if p.onlyEndLeft() {
+		p.rep.Ended = p.otherEnd(what)
 		p.finish(Complete, "", code, signal)
 		return
 	}
@@ -200,4 +279,21 @@ func (p *player) onlyEndLeft() bool {
 		}
 	}
 	return true
+}
+
+// otherEnd tells of an end that is not the recorded one.
+func (p *player) otherEnd(what string) string {
+	if p.pos >= len(p.s.steps) {
+		return ""
+	}
+	recorded := "another end"
+	switch st := &p.s.steps[p.pos]; st.kind {
+	case eof:
+		recorded = "the client closed stdin"
+	case closed:
+		recorded = "the client closed stdout"
+	case signal:
+		recorded = "the signal " + st.name
+	}
+	return fmt.Sprintf("it ended by %s; recorded: %s (%s)", what, recorded, p.s.place(p.s.steps[p.pos].n))
 }

@@ -64,7 +64,8 @@ func play(t testing.TB, s *Script, send string, to io.Writer) *Report {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	a := &Agent{Script: s, In: strings.NewReader(send), Out: to, Speed: MaxSpeed}
+	a := &Agent{Script: s, Out: to, Speed: MaxSpeed}
+	stays(a, send, 0)
 	r, err := a.Run(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type FaultKind struct {
 // Faults returns all kinds of faults.
 func Faults() []FaultKind {
 	return []FaultKind{
-		{"split", "", "readers that take a read for a record: each byte comes in a write of its own", false},
+		{"split", "", "readers that take a read for a record, or decode each read by itself: each byte comes in a write of its own", false},
 		{"split-char", "", "readers that decode each read by itself: writes end inside of characters", false},
 		{"recorded", "", "the same, where reads ended when the capture was made; a fixture has forgotten where", false},
 		{"join", "", "readers that take a read for one record: all that is ready comes in one write", false},

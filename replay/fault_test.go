@@ -94,8 +94,9 @@ func chunks(t *testing.T, fault string, send string) (writes []string, r *Report
 		t.Fatal(err)
 	}
 	var stderr syncBuffer
-	a := &Agent{Script: s, In: strings.NewReader(send), Fault: f, Stderr: &stderr, Wait: time.Second,
+	a := &Agent{Script: s, Fault: f, Stderr: &stderr, Wait: time.Second,
 		Out: writerFunc(func(p []byte) (int, error) { writes = append(writes, string(p)); return len(p), nil })}
+	stays(a, send, 0)
 	if r, err = a.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"slices"
 
 	"pitap/record"
@@ -32,6 +33,9 @@ type loader struct {
 	plain int64      // of entries that are alike: those are events that nothing depends on; 0: none
 	spans scan.Spans // of an entry of which they were not known
 
+	doubled int64  // number of a response that stands there twice
+	last    []byte // the response before
+
 	parts  [2]partial // of the client's and of the agent's record
 	exited *record.Note
 }
@@ -52,7 +56,7 @@ func (l *loader) entry(e *record.Entry, at place) {
 	if l.memory != nil && e.Note == nil && e.From != record.Client {
 		mem = l.memory.add(e)
 	}
-	st := step{n: e.N, t: e.T, at: at, mem: mem, count: 1, open: l.open, bytes: len(e.Body)}
+	st := step{n: e.N, t: e.T, at: at, mem: mem, count: 1, open: l.open, bytes: len(e.Body), marks: len(l.s.marks)}
 	switch {
 	case e.Note != nil:
 		l.note(e, st)
@@ -71,7 +75,8 @@ func (l *loader) entry(e *record.Entry, at place) {
 			return
 		}
 		_, m := e.Scan(&l.spans)
-		plain := l.agent(e.Body, rpc.LookAt("agent", e.Body, m), st)
+		head := rpc.LookAt("agent", e.Body, m)
+		plain := l.agent(e.Body, head, st)
 		if id, _ := e.Alike(); id != 0 && plain {
 			l.plain = id
 		}
@@ -191,7 +196,7 @@ func (l *loader) client(body []byte, st step) {
 		}
 		l.await(head.Type, head.ID, c)
 	}
-	l.taken += commandSize
+	l.taken += commandSize + len(c.id)
 	for _, leaf := range c.load.leaves {
 		l.taken += leafSize + len(leaf.path) + len(leaf.text)
 	}
@@ -248,15 +253,27 @@ func (l *loader) agent(body []byte, head rpc.Head, st step) (plain bool) {
 		st.kind, single = response, true
 		if st.cmd = l.answered(head); st.cmd != nil {
 			st.cmd.answer = len(l.s.steps)
+		} else if head.ID != nil && l.doubled == 0 && bytes.Equal(l.last, body) {
+			l.doubled = st.n // as a merge by hand leaves it: agents answer once
+		}
+		l.last = append(l.last[:0], body...)
+		if c := st.cmd; c != nil && c.gate && c.late && !rpc.Load().Command(c.kind).StartsRun {
+			l.s.marks = append(l.s.marks, waypoint{st.n, "the response to " + c.kind})
 		}
 	case "agent_start":
 		l.open = true
 	case "agent_end", "agent_settled":
-		l.open = false
+		if l.open {
+			l.event(st)
+			l.s.marks = append(l.s.marks, waypoint{st.n, head.Type})
+			l.open, l.fresh = false, true
+			l.s.steps[len(l.s.steps)-1].open = false
+			return false
+		}
 	case "extension_ui_request":
 		if head.ID != nil {
 			method := rpc.Load().Method(head.Sub)
-			l.s.dialogs[string(head.ID)] = &dialog{n: st.n, waits: method != nil && method.Dialog}
+			l.s.dialogs[string(head.ID)] = &dialog{what: dialogName(head, body), waits: method != nil && method.Dialog}
 		}
 		single = true
 	case "bash_execution_update":
@@ -275,6 +292,19 @@ func (l *loader) agent(body []byte, head rpc.Head, st step) (plain bool) {
 	}
 	l.event(st)
 	return plain
+}
+
+// dialogName names a UI request for people, by its method and title.
+func dialogName(head rpc.Head, body []byte) string {
+	name := "the dialog " + head.Sub
+	if load := payloadOf(body[:min(len(body), 4<<10)]); len(body) <= 4<<10 {
+		for i := range load.leaves {
+			if leaf := &load.leaves[i]; leaf.path == "title" && leaf.string {
+				name += " " + leaf.show(0)
+			}
+		}
+	}
+	return name
 }
 
 // event adds an event to those before it, if they are one step.
@@ -304,6 +334,12 @@ func (l *loader) end() {
 	}
 	slices.Sort(l.s.gates)
 	l.s.exit = l.exited
+	if l.open {
+		l.s.left = "a run"
+	} else if i := slices.IndexFunc(l.s.commands, func(c *command) bool { return c.gate && c.dialog == nil && c.answer < 0 }); i >= 0 {
+		l.s.left = l.s.commands[i].what()
+	}
+	l.s.short = l.exited == nil && l.s.left != ""
 }
 
 func (l *loader) question(c *command) {

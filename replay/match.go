@@ -13,9 +13,11 @@ func (p *player) receive(l line) {
 	p.now = now()
 	if l.end {
 		p.eof = true
+		p.comesTooSoon("the end of stdin")
 		return
 	}
 	p.lastClient = p.now
+	p.rep.Received++
 	if l.tooLong {
 		p.miss("", nil, payload{}, l.body, fmt.Sprintf("a record of more than %d bytes", maxLine), nil)
 		return
@@ -38,7 +40,7 @@ func (p *player) receive(l line) {
 		return
 	}
 	if q := p.question(kind, load); q != nil {
-		p.asks = append(p.asks, &ask{q: q, id: slices.Clone(head.ID)})
+		p.asks = append(p.asks, &ask{q: q, id: slices.Clone(head.ID), marks: p.marksAt(p.pos)})
 		return
 	}
 	known := rpc.Load().Command(kind)
@@ -103,8 +105,8 @@ func (p *player) uiResponse(id []byte, load payload, body []byte) {
 		return
 	}
 	p.rep.Misses = appendListed(p.rep.Misses, Miss{Record: shorten(body), Kind: "extension_ui_response", Nearest: d.answer.n, First: &first,
-		Why: fmt.Sprintf("another answer to the dialog of entry %d: %s", d.n, first)})
-	p.finish(Different, fmt.Sprintf("the dialog of entry %d was answered differently: %s", d.n, first), 1, "")
+		Why: fmt.Sprintf("another answer to %s than in %s: %s", d.what, p.s.place(d.answer.n), first)})
+	p.finish(Different, fmt.Sprintf("%s was answered differently: %s", d.what, first), 1, "")
 }
 
 // signalled takes a signal.
@@ -122,6 +124,9 @@ func (p *player) signalled(name string) {
 	}
 	p.signals, p.lastSignal = append(p.signals, name), name
 	p.terms++
+	if p.tooSoon == "" {
+		p.comesTooSoon("the signal " + name)
+	}
 }
 
 // tooSlow ends the replay after a second signal that ends pi: then it does not wait for its reader any more.
@@ -182,9 +187,11 @@ func (p *player) unknown(kind string, head rpc.Head, load payload, body []byte) 
 	known := rpc.Load().Command(kind)
 	switch {
 	case nearest != nil:
-		why = fmt.Sprintf("no recorded %s is the same; nearest is entry %d, which differs at %s", orLine(kind), nearest.n, first)
+		why = fmt.Sprintf("no recorded %s is the same; nearest is %s, which differs at %s", orLine(kind), p.s.place(nearest.n), first)
 	case known != nil && p.recorded(kind, load) > 0:
-		why = fmt.Sprintf("%s was recorded %d times like this, and this is one more", kind, p.recorded(kind, load))
+		why = fmt.Sprintf("%s was recorded %s like this, and this is one more", kind, times(p.recorded(kind, load)))
+	case p.used(kind):
+		why = fmt.Sprintf("each recorded %s has been used", kind)
 	default:
 		why = fmt.Sprintf("no %s was recorded", orLine(kind))
 	}
@@ -207,6 +214,18 @@ func orLine(kind string) string {
 		return "line"
 	}
 	return kind
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// used tells whether commands of a type were recorded, all of which have come.
+func (p *player) used(kind string) bool {
+	return slices.ContainsFunc(p.s.commands, func(c *command) bool { return c.gate && c.kind == kind && c.dialog == nil })
 }
 
 // recorded counts the recorded commands that are the same, matched or not.
@@ -236,7 +255,11 @@ func (p *player) nearest(kind string, load payload) (best *command, first Differ
 
 // miss answers a record with an error and notes it.
 func (p *player) miss(kind string, head *rpc.Head, load payload, body []byte, why string, first *Difference) {
-	p.rep.Misses = append(p.rep.Misses, Miss{Record: shorten(body), Kind: kind, First: first, Why: why})
+	if last := len(p.rep.Misses) - 1; last >= 0 && p.rep.Misses[last].Kind == kind && p.rep.Misses[last].Why == why {
+		p.rep.Misses[last].Times = max(p.rep.Misses[last].Times, 1) + 1
+	} else {
+		p.rep.Misses = append(p.rep.Misses, Miss{Record: shorten(body), Kind: kind, First: first, Why: why})
+	}
 	if len(p.rep.Misses) > maxListed {
 		p.rep.Misses = slices.Delete(p.rep.Misses, maxListed-2, maxListed-1)
 	}

@@ -63,7 +63,7 @@ func TestOneCommandLess(t *testing.T) {
 		c.expect(nameEvent, nameAnswer)
 		c.send(`{"id":"3","type":"prompt","message":"hi"}`)
 		r := c.finished(GaveUp, 1)
-		want := `set_thinking_level "high" (entry 4); prompt "hi" (entry 7) has come instead`
+		want := `set_thinking_level "high" (line 5); prompt "hi" (line 8) has come before it: the order is another`
 		if !strings.Contains(r.String(), want) {
 			t.Errorf("report: %s\nwant in it: %s", r, want)
 		}
@@ -126,7 +126,7 @@ func TestDialogs(t *testing.T) {
 				c.expect(notify, d1, d2)
 				c.send(`{"type":"extension_ui_response","id":"d1",` + got + `}`)
 				r := c.finished(Different, 1)
-				if c.elapsed() > time.Second || !strings.Contains(r.Detail, "true") || !strings.Contains(r.Detail, "entry 3") {
+				if c.elapsed() > time.Second || !strings.Contains(r.Detail, "true") || !strings.Contains(r.Detail, `the dialog confirm "Sure?"`) {
 					t.Errorf("after %v: %s", c.elapsed(), r)
 				}
 			})
@@ -136,7 +136,7 @@ func TestDialogs(t *testing.T) {
 		converse(t, capture, nil, func(c *talk) {
 			c.send(ask)
 			c.expect(notify, d1, d2)
-			if r := c.finished(GaveUp, 1); !strings.Contains(r.Detail, "the answer to the dialog of entry 3") {
+			if r := c.finished(GaveUp, 1); !strings.Contains(r.Detail, `the answer to the dialog confirm "Sure?" (line 6)`) {
 				t.Errorf("report: %s", r)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,7 +165,13 @@ func (w *walker) blank(at int) int {
 // pattern is a path to ignore: `images[*].data` or `images.*.data`. It covers all below it.
 type pattern []string
 
+// pathForm is the form of a path: members behind dots, places in brackets.
+var pathForm = regexp.MustCompile(`^[^.\[\]]+(\.[^.\[\]]+|\[[^.\[\]]+\])*$`)
+
 func parsePattern(text string) (pattern, error) {
+	if !pathForm.MatchString(text) {
+		return nil, fmt.Errorf("path %q is none such as images[*].data or options.0", text)
+	}
 	p := split(text)
 	if len(p) == 0 {
 		return nil, fmt.Errorf("path %q names nothing", text)
@@ -291,4 +298,14 @@ func (l *leaf) show(at int) string {
 		return string(scan.AppendQuote(nil, []byte(text)))
 	}
 	return text
+}
+
+// sends tells whether a record of the client has something that a path covers.
+func (s *Script) sends(p pattern) bool {
+	for _, c := range s.commands {
+		if slices.ContainsFunc(c.load.leaves, func(l leaf) bool { return p.covers(l.path) }) {
+			return true
+		}
+	}
+	return false
 }

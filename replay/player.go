@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,7 @@ type player struct {
 	asks   []*ask
 
 	eof        bool           // the client has closed our stdin
+	tooSoon    string         // why it, or a signal, ends the replay where it stands
 	gone       bool           // the client has closed our stdout
 	dropped    bool           // something was to be written since
 	signals    []string       // that end pi, and were not at their place yet
@@ -120,6 +122,10 @@ func (p *player) advance() {
 			p.afterResponse = true
 			continue
 		}
+		if p.tooSoon != "" && !p.out.busy && !p.answersSoon() {
+			p.breakOff()
+			continue
+		}
 		h := p.step()
 		if h == moved {
 			continue
@@ -136,6 +142,10 @@ func (p *player) advance() {
 		}
 		if p.fault.joins() && len(p.fault.joined) > 0 {
 			p.writes = append(p.writes, write{b: p.fault.release()})
+			continue
+		}
+		if p.tooSoon != "" && h != breath && h != clock {
+			p.breakOff()
 			continue
 		}
 		if p.serve(h) || p.over {
@@ -216,6 +226,7 @@ func (p *player) sent(st *step) hold {
 	for i, a := range p.asks {
 		if a.q == c.q {
 			p.asks = append(p.asks[:i:i], p.asks[i+1:]...)
+			p.tooEarly(a, c)
 			p.matched(c, a.id)
 			q := p.asking(c.q)
 			q.given = max(q.given, c.nth)
@@ -397,7 +408,7 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 	p.rep.Outcome, p.rep.Detail, p.rep.Code, p.rep.Signal = o, detail, code, signal
 	for _, c := range p.s.commands {
 		if c.gate && !p.cmds[c.index].matched {
-			p.rep.NeverCame = appendListed(p.rep.NeverCame, fmt.Sprintf("%s (entry %d)", c.what(), c.n))
+			p.rep.NeverCame = appendListed(p.rep.NeverCame, fmt.Sprintf("%s (%s)", c.what(), p.s.place(c.n)))
 		}
 	}
 	if o == GaveUp || o == Different || o == Broken || len(p.rep.Misses) > 0 {
@@ -406,7 +417,7 @@ func (p *player) finish(o Outcome, detail string, code int, signal string) {
 	p.lastWords()
 	p.stand()
 	if o != Complete {
-		p.say("%s", p.rep.String())
+		p.say("%s", strings.TrimSuffix(p.rep.String(), "\n"))
 	}
 }
 
@@ -439,11 +450,20 @@ func (p *player) report() {
 
 // stand notes where the script stands.
 func (p *player) stand() {
-	p.rep.At, p.rep.Last = p.entry(p.pos), p.entry(len(p.s.steps))
+	p.rep.At, p.rep.Last, p.rep.Lines = p.entry(p.pos), p.entry(len(p.s.steps)), p.s.lines
 	p.rep.Waiting = ""
-	if p.rep.Outcome != Complete {
+	if p.rep.Outcome != Complete && (p.out.busy || p.waitsAt(p.pos)) {
 		p.rep.Waiting = p.waitingFor()
 	}
+}
+
+// waitsAt tells whether a step waits for something to come from outside.
+func (p *player) waitsAt(pos int) bool {
+	if pos >= len(p.s.steps) {
+		return true
+	}
+	k := p.s.steps[pos].kind
+	return k != nothing && k != events && k != response && k != stderr
 }
 
 // entry is the number of the entry that a step begins with.

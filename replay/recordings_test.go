@@ -26,9 +26,13 @@ func TestRecordings(t *testing.T) {
 				t.Fatal(err)
 			}
 			var in, want bytes.Buffer
+			last := 0 // bytes before the client closes stdin
 			r := record.NewReader(bytes.NewReader(content), func() (int64, error) { return int64(len(content)), nil })
 			for r.Next() {
 				e := r.Entry()
+				if e.Note != nil && e.Note.Kind == "eof" {
+					last = want.Len()
+				}
 				if to := map[record.Stream]*bytes.Buffer{record.Client: &in, record.Agent: &want}[e.From]; to != nil && e.Note == nil {
 					to.Write(e.Body)
 					to.WriteString(e.EOL)
@@ -41,7 +45,8 @@ func TestRecordings(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				var out bytes.Buffer
-				a := Agent{Script: s, In: strings.NewReader(ids.Replace(in.String())), Out: &out, Speed: MaxSpeed}
+				a := &Agent{Script: s, Out: &out, Speed: MaxSpeed}
+				stays(a, ids.Replace(in.String()), len(ids.Replace(want.String()[:last])))
 				rep, err := a.Run(ctx)
 				cancel()
 				if err != nil || rep.Failed() || rep.Extra+rep.Skipped > 0 {

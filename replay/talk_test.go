@@ -204,3 +204,32 @@ func (c *talk) lastReport() string {
 	defer c.mu.Unlock()
 	return c.seen
 }
+
+// stays has an agent get what a client sends that closes stdin when all that was recorded has come, or so many bytes.
+func stays(a *Agent, send string, bytes int) {
+	r, w := io.Pipe()
+	had, report, out := make(chan struct{}), a.OnReport, a.Out
+	var once sync.Once
+	a.In = r
+	a.OnReport = func(rep *Report) {
+		if report != nil {
+			report(rep)
+		}
+		if rep.Outcome != Running {
+			once.Do(func() { close(had) })
+		}
+	}
+	if bytes > 0 {
+		a.Out = writerFunc(func(b []byte) (int, error) {
+			if bytes -= len(b); bytes <= 0 {
+				once.Do(func() { close(had) })
+			}
+			return out.Write(b)
+		})
+	}
+	go func() {
+		io.WriteString(w, send)
+		<-had
+		w.Close()
+	}()
+}

@@ -17,9 +17,9 @@ func (p *player) held(h hold) {
 	p.hold, p.holdPos, p.since, p.said = h, p.pos, p.now, false
 	if h == finished || h == gate && p.s.steps[p.pos].kind != sent {
 		if p.onlyEndLeft() { // a client that kills us now has had all
-			p.rep.Outcome = Complete
+			p.rep.Outcome, p.rep.Ended = Complete, p.otherEnd("nothing that the replay saw: it goes on, or was killed")
 			p.report()
-			p.rep.Outcome = Running
+			p.rep.Outcome, p.rep.Ended = Running, ""
 		}
 	}
 }
@@ -62,6 +62,9 @@ func (p *player) deadline() time.Time {
 
 // limit is how long the script waits at most.
 func (p *player) limit() time.Duration {
+	if p.s.short && p.pos >= len(p.s.steps) { // nobody waits for an end that was not recorded
+		return pauseTime
+	}
 	if p.wait < 0 {
 		return 1 << 62
 	}
@@ -132,9 +135,13 @@ func (p *player) tick() {
 		}
 		if waited >= p.limit() {
 			p.said = false
+			if p.s.short && p.pos >= len(p.s.steps) {
+				p.finish(Unfinished, "nothing more was recorded", 1, "")
+				return
+			}
 			what := p.waitingFor()
 			p.rep.Waits = appendListed(p.rep.Waits, Wait{For: what, N: p.entry(p.pos), Second: waited.Seconds(), GaveUp: true})
-			p.finish(GaveUp, fmt.Sprintf("waited %v for %s", waited.Round(100*time.Millisecond), what), 1, "")
+			p.finish(GaveUp, fmt.Sprintf("waited %v (--wait, PITAP_WAIT) for %s", waited.Round(100*time.Millisecond), what), 1, "")
 		}
 	}
 }
@@ -152,7 +159,7 @@ func (p *player) waitingAt(pos int) string {
 	text := p.placeName(pos)
 	for _, c := range p.open {
 		if c.step > pos {
-			return fmt.Sprintf("%s; %s (entry %d) has come instead", text, c.what(), c.n)
+			return fmt.Sprintf("%s; %s (%s) has come before it: the order is another", text, c.what(), p.s.place(c.n))
 		}
 	}
 	return text
@@ -164,7 +171,7 @@ func (p *player) placeName(pos int) string {
 		return "the end"
 	}
 	st := &p.s.steps[pos]
-	text := "the client to read"
+	text := "the client to read what it was sent"
 	switch st.kind {
 	case sent:
 		text = st.cmd.what()
@@ -175,7 +182,7 @@ func (p *player) placeName(pos int) string {
 	case closed:
 		text = "the client to close stdout"
 	}
-	return fmt.Sprintf("%s (entry %d)", text, st.n)
+	return fmt.Sprintf("%s (%s)", text, p.s.place(st.n))
 }
 
 // what names a command for people.
@@ -183,7 +190,7 @@ func (c *command) what() string {
 	name := c.kind
 	switch {
 	case c.dialog != nil:
-		return fmt.Sprintf("the answer to the dialog of entry %d", c.dialog.n)
+		return "the answer to " + c.dialog.what
 	case name == "":
 		name = "a line"
 	}
@@ -236,7 +243,7 @@ func (p *player) release(c *command) {
 	}
 	p.giveAnswer(c, p.cmds[c.index].id)
 	p.answered(c, outOfTurn)
-	p.rep.Reordered = appendListed(p.rep.Reordered, fmt.Sprintf("%s (entry %d) was answered before %s had come", c.what(), c.n, p.placeName(p.pos)))
+	p.rep.Reordered = appendListed(p.rep.Reordered, fmt.Sprintf("%s (%s) was answered before %s had come", c.what(), p.s.place(c.n), p.placeName(p.pos)))
 }
 
 // giveAnswer queues the recorded answer of a command, with the id of a live one.

@@ -61,6 +61,7 @@ func probe(t *testing.T, capture []byte) {
 	}
 	s.Open(s.T)
 	s.Why(s.T)
+	s.Brief(s.T)
 	s.Pending(s.T + 100)
 	s.End(r.Ended())
 	list := s.Findings()

@@ -187,15 +187,13 @@ func (s *Session) blocked(t int64) bool {
 func (s *Session) openModel(o *opening) {
 	r := s.run
 	if r == nil {
-		for _, c := range s.pairs.prompts {
-			if c.Response != nil && c.Success && c.Disposition == "started" && c.Run == nil && !c.lost {
-				o.add(rankCommand, c.Moment, "prompt", "agent", "", "%s {was|had been} accepted, and its run {has|had} not begun", c.prompt())
-			}
-		}
 		for _, c := range s.queue.waiting[:min(len(s.queue.waiting), maxOpen)] {
 			o.add(rankLoose, c.Moment, "queue", "client", "", "the message of %s {is|was} queued, and {goes|would have gone} to the model with the next run", c.which())
 		}
 		o.more(len(s.queue.waiting) - maxOpen)
+		for _, c := range s.pending() {
+			o.add(rankCommand, c.Moment, "prompt", "agent", "No agent_start {has|had} come.", "%s {was|had been} accepted, and its run {has|had} not begun", c.prompt())
+		}
 		return
 	}
 	last := r.Start

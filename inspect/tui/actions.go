@@ -78,7 +78,7 @@ func (a *app) end(dir int) {
 		a.list.sel, a.list.follow = at, false
 		a.intoChart()
 	}
-	if dir > 0 && a.store.State().Live {
+	if st := a.store.State(); dir > 0 && !st.Done && st.Loaded >= st.Entries { // live, or without an index: there is more to come
 		a.list.follow = true
 	}
 }

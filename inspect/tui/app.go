@@ -63,6 +63,7 @@ type app struct {
 	theme  theme
 	store  *view.Store
 	screen tcell.Screen
+	canvas canvas
 
 	view    int
 	list    records
@@ -140,7 +141,7 @@ func newApp(opt Options) (*app, error) {
 	if name := opt.Theme; name != "" && !slices.Contains(Themes, name) {
 		return nil, fmt.Errorf("no theme %q; there are dark, light and none", name)
 	}
-	a.tv = tview.NewApplication().SetScreen(screen).EnableMouse(true) // which initializes the screen
+	a.tv = tview.NewApplication().SetScreen(calm{screen}).EnableMouse(true) // which initializes the screen
 	if opt.Theme == "" && screen.Colors() < 8 {
 		opt.Theme = "none"
 	}
@@ -294,8 +295,9 @@ func (a *app) complain(err error) {
 // Draw draws the whole screen.
 func (a *app) Draw(screen tcell.Screen) {
 	w, h := screen.Size()
-	p := painter{screen, &a.theme, 0, 0, w, h}
-	screen.Fill(' ', a.theme.base) // the parts are drawn on an empty screen
+	a.canvas.begin(w, h, a.theme.base) // the parts are drawn on an empty one
+	defer a.canvas.show(screen)
+	p := painter{&a.canvas, &a.theme, 0, 0, w, h}
 	a.cursor(-1, -1)
 	a.live.Store(a.store.State().Live || a.hangOn)
 	if w < 4 || h < 3 {

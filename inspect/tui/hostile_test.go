@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,20 +202,27 @@ func hostile(said []byte) []byte {
 
 func TestHostile(t *testing.T) {
 	for i, s := range nasty {
-		for _, size := range sizes {
-			path := filepath.Join(t.TempDir(), "h.jsonl")
-			if err := os.WriteFile(path, hostile([]byte(s+" "+s)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			a, sim := still(t, path, size[0], size[1])
-			tour(t, a, sim)
-			if i == 2 { // tags are text
-				a.show(viewProcess)
-				a.Draw(sim)
-				sim.Show()
-				if said := dump(sim); !bytes.Contains([]byte(said), []byte("[red::b]tag[-]")) {
-					t.Errorf("the tag is not on the screen:\n%s", said)
-				}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			testHostile(t, i, s)
+		})
+	}
+}
+
+func testHostile(t *testing.T, i int, s string) {
+	for _, size := range sizes {
+		path := filepath.Join(t.TempDir(), "h.jsonl")
+		if err := os.WriteFile(path, hostile([]byte(s+" "+s)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, sim := still(t, path, size[0], size[1])
+		tour(t, a, sim)
+		if i == 2 { // tags are text
+			a.show(viewProcess)
+			a.Draw(sim)
+			sim.Show()
+			if said := dump(sim); !bytes.Contains([]byte(said), []byte("[red::b]tag[-]")) {
+				t.Errorf("the tag is not on the screen:\n%s", said)
 			}
 		}
 	}

@@ -326,3 +326,42 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+func TestHelp(t *testing.T) {
+	s := tools(t)
+	s.press("?")
+	s.wantText("Keys and words", "records, a row each")
+	s.press("G")
+	s.wantText("a part of the capture that can't be read")
+	s.press("?")
+	s.wantNoText("Keys and words")
+	s.press("?", "q")
+	s.wantNoText("Keys and words")
+	s.wantRow(1)
+}
+
+// TestNoCapture opens what is no capture: what it is stands on the screen, and keys do no harm.
+func TestNoCapture(t *testing.T) {
+	whole, err := os.ReadFile("testdata/tools.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, content, word, said string }{
+		{"empty", "", " empty", "The file is empty"},
+		{"text", "hello\n", " no capture", "This file is not a capture"},
+		{"newer", `{"pitap":99}` + "\n", " newer", "A newer pitap wrote this"},
+		{"head", string(whole[:20]), " cut", "stops within the header"},
+		{"torn", string(whole[:5000]), " cut", "The recording was cut"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), c.name+".jsonl")
+			if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := start(t, path, 100, 24, Options{Theme: "dark"})
+			s.wantText(c.word+"\n", c.said)
+			s.press("j", "G", "Enter", "Tab", "p", "o", "]", "z", "d", "y", "y", "Esc", "2", "3", "+", "4", "5", "6")
+			s.wantText(c.said, "state")
+		})
+	}
+}

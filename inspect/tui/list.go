@@ -233,7 +233,7 @@ func (a *app) drawTitles(p painter, c columns, st view.State) {
 	title(c.size, "size", true)
 	title(c.took, "took", true)
 	where := fmt.Sprintf("%d%%", 100*(a.list.sel+1)/max(1, st.Entries))
-	if a.list.follow {
+	if a.list.follow && (!st.Done || a.hangOn) {
 		where = "follows"
 	}
 	title(max(0, p.w-x-len(where)-2), "", false)

@@ -11,7 +11,7 @@ import (
 // painter draws into a part of the screen. Everything that is drawn goes through print, so nothing reaches a cell that
 // package text does not call visible.
 type painter struct {
-	screen     tcell.Screen
+	on         *canvas
 	theme      *theme
 	x, y, w, h int
 }
@@ -19,7 +19,7 @@ type painter struct {
 // part is a painter for a part of the part, cut to it.
 func (p painter) part(x, y, w, h int) painter {
 	x, y = max(0, x), max(0, y)
-	return painter{p.screen, p.theme, p.x + x, p.y + y, max(0, min(w, p.w-x)), max(0, min(h, p.h-y))}
+	return painter{p.on, p.theme, p.x + x, p.y + y, max(0, min(w, p.w-x)), max(0, min(h, p.h-y))}
 }
 
 // fill clears a line with a style.
@@ -28,7 +28,7 @@ func (p painter) fill(y int, st tcell.Style) {
 		return
 	}
 	for x := range p.w {
-		p.screen.SetContent(p.x+x, p.y+y, ' ', nil, st)
+		p.on.set(p.x+x, p.y+y, ' ', st)
 	}
 }
 
@@ -42,10 +42,10 @@ func (p painter) print(x, y, width int, s string, st tcell.Style) int {
 		end := x + min(len(s), width)
 		cut := len(s) > width
 		for i := range end - x {
-			p.screen.SetContent(p.x+x+i, p.y+y, rune(s[i]), nil, st)
+			p.on.set(p.x+x+i, p.y+y, rune(s[i]), st)
 		}
 		if cut {
-			p.screen.SetContent(p.x+end-1, p.y+y, '…', nil, st)
+			p.on.set(p.x+end-1, p.y+y, '…', st)
 		}
 		return end
 	}
@@ -58,9 +58,9 @@ func (p painter) print(x, y, width int, s string, st tcell.Style) int {
 		if cells == 0 || x+cells > p.w {
 			continue
 		}
-		if _, drawn := p.screen.Put(p.x+x, p.y+y, cluster, st); drawn != cells {
+		if _, drawn := p.on.cells.Put(p.x+x, p.y+y, cluster, st); drawn != cells {
 			for i := range cells { // the screen would count it otherwise: hold its place
-				p.screen.SetContent(p.x+x+i, p.y+y, '□', nil, st)
+				p.on.set(p.x+x+i, p.y+y, '□', st)
 			}
 		}
 		x += cells

@@ -255,3 +255,43 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// counted counts the cells that the terminal is sent.
+type counted struct {
+	tcell.SimulationScreen
+	puts int
+}
+
+func (c *counted) Put(x, y int, s string, st tcell.Style) (string, int) {
+	if there, as, _ := c.Get(x, y); there != s || as != st {
+		c.puts++
+	}
+	return c.SimulationScreen.Put(x, y, s, st)
+}
+
+// TestCalm draws the same again: nothing may be sent to the terminal, or it flickers.
+func TestCalm(t *testing.T) {
+	a, sim := still(t, "testdata/tools.jsonl", 80, 24)
+	c := &counted{SimulationScreen: sim}
+	a.Draw(c)
+	if c.puts < 500 {
+		t.Errorf("%d cells of an empty screen were drawn", c.puts)
+	}
+	c.puts = 0
+	a.Draw(c)
+	if c.puts != 0 {
+		t.Errorf("%d cells were drawn, and nothing has changed", c.puts)
+	}
+	a.move(1)
+	a.Draw(c)
+	if c.puts == 0 || c.puts > 80*24/2 {
+		t.Errorf("%d cells were drawn after one step", c.puts)
+	}
+	sim.SetSize(60, 20)
+	sim.SetSize(80, 24)
+	a.Draw(c)
+	sim.Show()
+	if said := dump(sim); !strings.Contains(said, "1 Records") || strings.Count(said, "\n") != 24 {
+		t.Errorf("after the size has changed:\n%s", said)
+	}
+}

@@ -63,13 +63,13 @@ func (a *app) drawTimeline(p painter) {
 		}
 		if cursor >= 0 && cursor < cells {
 			x := p.x + nameWidth + cursor
-			str, st, _ := p.screen.Get(x, p.y+y)
+			str, st, _ := p.on.cells.Get(x, p.y+y)
 			if str == " " || str == "" {
 				str, st = "│", a.theme.style(view.Warn, a.theme.base)
 			} else {
 				st = st.Reverse(true)
 			}
-			p.screen.Put(x, p.y+y, str, st)
+			p.on.cells.Put(x, p.y+y, str, st)
 		}
 		y += 1 + gaps
 	}

@@ -27,15 +27,17 @@ type Detail struct {
 	Tree   *Tree         // nil for what is no JSON
 
 	store  *Store
-	parts  []bodyPart
+	parts  *bodyParts // nil for a record in one entry
 	pretty []Line
 }
 
-// bodyPart is where bytes of a record in parts stand.
-type bodyPart struct {
-	pos int64 // of the entry
-	off int64 // in the record
-	len int64
+// bodyParts is where the parts of a record stand.
+type bodyParts struct {
+	first, last int64 // positions of the first and the last
+	from        record.Stream
+	off         int64 // of the record in its stream
+	count       int
+	found       int64 // position of the part that was looked at last
 }
 
 // Detail gives a row in full.
@@ -79,46 +81,83 @@ func (s *Store) Detail(pos int64) *Detail {
 	return d
 }
 
-// gather collects the parts of a record, as far as it is held.
+// gather reads the beginning of a record in parts, as far as it is held.
 func (d *Detail) gather(p part, last int64) {
 	s := d.store
 	first, err := s.entry(p.first)
 	if err != nil {
 		return
 	}
-	from := first.From
-	for pos := p.first; pos <= last && len(d.parts) < 1<<16; pos++ {
+	d.parts = &bodyParts{first: p.first, last: last, from: first.From, off: first.Off, count: p.count, found: p.first}
+	d.Size = p.bytes
+	for pos := p.first; pos <= last && len(d.Body) < maxBody; pos++ {
 		e, err := s.entry(pos)
-		if err != nil || e.From != from || !e.Part {
+		if err != nil || e.From != d.parts.from || !e.Part {
 			continue
 		}
-		d.parts = append(d.parts, bodyPart{pos, d.size(), int64(len(e.Body))})
-		if room := maxBody - len(d.Body); room > 0 {
-			d.Body = append(d.Body, e.Body[:min(room, len(e.Body))]...)
-		}
+		d.Body = append(d.Body, e.Body[:min(maxBody-len(d.Body), len(e.Body))]...)
 	}
-	d.Size = d.size()
 }
 
-func (d *Detail) size() int64 {
-	if n := len(d.parts); n > 0 {
-		return d.parts[n-1].off + d.parts[n-1].len
-	}
-	return 0
-}
-
-// Bytes gives up to n bytes of the record from an offset on.
+// Bytes gives up to n bytes of the record from an offset on; fewer where it ends, or where a part can't be read.
 func (d *Detail) Bytes(off int64, n int) []byte {
-	if off < int64(len(d.Body)) {
-		return d.Body[off:min(int64(len(d.Body)), off+int64(n))]
+	if end := off + int64(n); end <= int64(len(d.Body)) || d.parts == nil {
+		from := min(off, int64(len(d.Body)))
+		return d.Body[from:max(from, min(int64(len(d.Body)), end))]
 	}
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
-	for _, p := range d.parts {
-		if off >= p.off && off < p.off+p.len {
-			if e, err := d.store.entry(p.pos); err == nil && int64(len(e.Body)) == p.len {
-				return bytes.Clone(e.Body[off-p.off : min(p.len, off-p.off+int64(n))])
-			}
+	var b []byte
+	for len(b) < n && off < d.Size {
+		part := d.store.partAt(d.parts, off)
+		if len(part) == 0 {
+			break
+		}
+		part = part[:min(len(part), n-len(b))]
+		b = append(b, part...)
+		off += int64(len(part))
+	}
+	return b
+}
+
+// partAt gives the rest of the part that holds byte off of a record; nil when it can't be read. The parts stand in the
+// order of their offsets, with entries of other streams between them.
+func (s *Store) partAt(p *bodyParts, off int64) []byte {
+	isPart := func(pos int64) *record.Entry {
+		if e, err := s.entry(pos); err == nil && e.From == p.from && e.Part {
+			return e
+		}
+		return nil
+	}
+	rest := func(e *record.Entry) []byte {
+		if e == nil || off < e.Off-p.off || off >= e.Off-p.off+int64(len(e.Body)) {
+			return nil
+		}
+		return e.Body[off-(e.Off-p.off):]
+	}
+	if b := rest(isPart(p.found)); b != nil {
+		return b
+	}
+	// No part before lo begins behind off, and all at hi and behind it do.
+	lo, hi := p.first, p.last+1
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		at := mid
+		e := isPart(at)
+		for e == nil && at+1 < hi {
+			at++
+			e = isPart(at)
+		}
+		if e == nil || e.Off > p.off+off {
+			hi = mid
+		} else {
+			lo = at + 1
+		}
+	}
+	for at := lo - 1; at >= p.first; at-- {
+		if e := isPart(at); e != nil {
+			p.found = at
+			return rest(e)
 		}
 	}
 	return nil
@@ -199,8 +238,8 @@ func (d *Detail) eol() string {
 func (d *Detail) RawLine(i, per int) Line {
 	off := int64(i) * int64(per)
 	b := d.Bytes(off, per)
-	if len(b) < per {
-		b = append(bytes.Clone(b), d.eol()...)
+	if off+int64(len(b)) >= d.Size && len(b) < per {
+		b = append(bytes.Clone(b), d.eol()[max(0, off-d.Size):]...)
 		b = b[:min(len(b), per)]
 	}
 	var l Line
@@ -294,15 +333,15 @@ func (d *Detail) Meta(width int) (lines []Line) {
 	}
 	if e.Note == nil {
 		off := e.Off
-		if len(d.parts) > 0 {
-			off -= d.Size - d.parts[len(d.parts)-1].len
+		if d.parts != nil {
+			off = d.parts.off
 		}
 		field("stream", "%s, bytes %s to %s", e.From, text.Count(off), text.Count(off+d.Size))
 		field("size", "%s bytes, line end %s", text.Count(d.Size), map[string]string{"": "none", "\n": "LF", "\r\n": "CR LF"}[e.EOL])
 		field("kept as", "%s", [...]string{"note", "JSON", "text", "base64"}[e.Form&3])
 	}
-	if len(d.parts) > 0 {
-		field("parts", "%d", len(d.parts))
+	if d.parts != nil {
+		field("parts", "%d", d.parts.count)
 	}
 	for _, name := range e.Flags.Names() {
 		field("flag", "%s", name)

@@ -70,27 +70,46 @@ func TestBigParts(t *testing.T) {
 	}
 	body = append(body[:size-2], `"}`...)
 	var entries []*record.Entry
-	for off := 0; off < size; off += 1 << 20 {
-		entries = append(entries, &record.Entry{From: record.Agent, Form: record.Text, Off: int64(off), Body: body[off : off+1<<20], EOL: "\n", Part: true, Last: off+1<<20 == size})
+	const part = 1<<20 - 5
+	for off := 0; off < size; off += part {
+		end := min(off+part, size)
+		entries = append(entries, &record.Entry{From: record.Agent, Form: record.Text, Off: int64(100 + off), Body: body[off:end], EOL: "\n", Part: true, Last: end == size})
+		if off%3 == 0 && end < size {
+			entries = append(entries, &record.Entry{From: record.Stderr, Form: record.Text, Body: []byte("busy"), EOL: "\n"})
+		}
 	}
 	entries = append(entries, &record.Entry{From: record.Client, Form: record.Msg, Body: []byte(`{"type":"abort"}`), EOL: "\n"})
 	s := opened(t, written(t, entries...))
 	list := rows(t, s)
-	if len(list) != 2 {
-		t.Fatalf("%d rows, want the record and the command", len(list))
+	big := int64(-1)
+	for _, pos := range list {
+		if s.Row(pos).Kind == "big" {
+			big = pos
+		}
 	}
-	if r := s.Row(list[0]); r.Size != size || r.Kind != "big" {
+	if big < 0 || len(list) > 20 {
+		t.Fatalf("%d rows, and the record is at %d", len(list), big)
+	}
+	if r := s.Row(big); r.Size != size || r.Kind != "big" {
 		t.Errorf("the row is %+v", r)
 	}
-	d := s.Detail(list[0])
+	d := s.Detail(big)
 	if d.Size != size || len(d.Body) != maxBody {
 		t.Errorf("size %d, %d bytes held", d.Size, len(d.Body))
 	}
-	for _, off := range []int64{0, 1<<20 - 8, 17 << 20, size - 16} {
-		got := d.Bytes(off, 8)
-		if !bytes.Equal(got, body[off:off+int64(len(got))]) || len(got) == 0 {
-			t.Errorf("at %d the bytes are %q", off, got)
+	for off := int64(0); off < size; off += 9 * part {
+		for _, at := range []int64{off, off + part - 8, off + part/2, off - 3} {
+			at = min(max(at, 0), size-16)
+			if got := d.Bytes(at, 16); !bytes.Equal(got, body[at:at+16]) {
+				t.Fatalf("at %d the bytes are %q, want %q", at, got, body[at:at+16])
+			}
 		}
+		if line := d.RawLine(int(off/16), 16).Text(); strings.Contains(line, "␊") || len([]rune(line)) < 70 {
+			t.Fatalf("the line around byte %d is %q", off, line)
+		}
+	}
+	if got := d.Bytes(size-4, 16); !bytes.Equal(got, body[size-4:]) {
+		t.Errorf("the last bytes are %q", got)
 	}
 	if l := d.RawLine(d.RawRows(16)-1, 16).Text(); !strings.Contains(l, `"}␊`) && !strings.Contains(l, "␊") {
 		t.Errorf("the last line is %q", l)

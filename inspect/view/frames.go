@@ -145,7 +145,7 @@ func (s *Store) prepare(f *frame, raw []byte) (*content, error) {
 	}
 	c := split(raw, f.dropped)
 	if c.len() != f.count {
-		s.indexWrong = true
+		s.indexWrong = s.indexed
 		return nil, fmt.Errorf("frame at byte %d holds %d entries, and the index says %d", f.off, c.len(), f.count)
 	}
 	if !f.read {
@@ -159,8 +159,11 @@ func (s *Store) sortLines(f *frame, raw []byte) error {
 	lines := bytes.Count(raw, []byte{'\n'})
 	header := 0
 	if f.base == 0 && !f.spilled && !s.reader.plain { // a frame of a plain capture begins with its first entry
-		header = 1
-		f.dropped = []int{0}
+		first, _, _ := bytes.Cut(raw, []byte{'\n'})
+		if _, err := record.ParseEntry(first); err != nil { // other programs may give the header a frame of its own
+			header = 1
+			f.dropped = []int{0}
+		}
 	}
 	f.sorted = true
 	if lines == f.count+header && raw[len(raw)-1] == '\n' {

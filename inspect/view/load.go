@@ -226,12 +226,14 @@ type half struct {
 	any         bool
 	first, last int64 // positions
 	bytes       int64
+	count       int
 }
 
 // part is what is known of a record that stands in parts, by the position of its latest part.
 type part struct {
 	first int64 // position of its first part
 	bytes int64
+	count int
 	whole bool
 }
 
@@ -259,7 +261,8 @@ func (p *pass) entry(s *Store, f *frame, i int, pos int64, e *record.Entry) {
 		}
 		h.last = pos
 		h.bytes += int64(len(e.Body))
-		s.parts[pos] = part{h.first, h.bytes, e.Last}
+		h.count++
+		s.parts[pos] = part{h.first, h.bytes, h.count, e.Last}
 		h.any = !e.Last
 	default:
 		if h.any && len(e.Supersedes) > 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pitap/record"
 	"pitap/record/rpc"
@@ -62,6 +63,17 @@ func Cut(w io.Writer, open func() (*record.Reader, error), opt Options) error {
 	return c.flush()
 }
 
+const (
+	maxRecord = 16 << 20 // of a record that came in parts and is written as a whole, in bytes
+	maxDelta  = 1 << 20  // of joined deltas
+)
+
+// parts are the bytes of a record that has come in part, or the fact that they are written.
+type parts struct {
+	b       []byte
+	written bool
+}
+
 // cutter writes the fixture.
 type cutter struct {
 	to      io.Writer
@@ -70,11 +82,11 @@ type cutter struct {
 	long    map[int64]bool // parts of records that are not there as a whole
 	rewrite rewriter
 
-	parts   []byte // of a record in parts
-	pending []byte // a record with a delta
-	stream  string // what it is a piece of
-	delta   []byte // the joined token of it and those before it, without quotes
-	at, end int    // of the token in pending
+	parts   [4]parts // of a record in parts, by stream
+	pending []byte   // a record with a delta
+	stream  string   // what it is a piece of
+	delta   []byte   // the joined token of it and those before it, without quotes
+	at, end int      // of the token in pending
 	eol     string
 }
 
@@ -139,11 +151,15 @@ func (c *cutter) entry(e *record.Entry) error {
 			return nil
 		}
 		if e.From != record.Stderr {
-			c.parts = append(c.parts, e.Body...)
+			p := &c.parts[e.From&3]
+			if p.written || len(p.b)+len(e.Body) > maxRecord {
+				return c.part(p, e)
+			}
+			p.b = append(p.b, e.Body...)
 			if !e.Last {
 				return nil
 			}
-			body, c.parts = c.parts, nil
+			body, p.b = p.b, nil
 		}
 	}
 	if e.From == record.Agent && !c.opt.Exact {
@@ -157,6 +173,30 @@ func (c *cutter) entry(e *record.Entry) error {
 	return c.write(e.From, body, eol)
 }
 
+// part writes a part of a record that is too long to be written as a whole, and before it those that came first.
+func (c *cutter) part(p *parts, e *record.Entry) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	first := p.b
+	*p = parts{written: !e.Last}
+	for len(first) > 0 {
+		n := min(len(first), 1<<20)
+		if err := c.line(&record.Entry{From: e.From, Part: true, Body: first[:n], Form: partForm(first[:n])}); err != nil {
+			return err
+		}
+		first = first[n:]
+	}
+	return c.line(&record.Entry{From: e.From, Part: true, Last: e.Last, EOL: e.EOL, Body: e.Body, Form: partForm(e.Body)})
+}
+
+func partForm(b []byte) record.Form {
+	if utf8.Valid(b) {
+		return record.Text
+	}
+	return record.Base64
+}
+
 // join holds records back whose deltas may be joined.
 func (c *cutter) join(body []byte, eol string) (done bool, err error) {
 	stream, at, end := deltaOf(body)
@@ -168,6 +208,12 @@ func (c *cutter) join(body []byte, eol string) (done bool, err error) {
 			return false, err
 		}
 		c.stream, c.delta = stream, nil
+	}
+	if at >= 0 && len(c.delta)+end-at > maxDelta && len(c.delta) > 0 {
+		if err := c.flush(); err != nil {
+			return false, err
+		}
+		c.stream, c.delta = stream, c.delta[:0]
 	}
 	if at >= 0 {
 		c.delta = append(c.delta, body[at+1:end-1]...)
