@@ -9,8 +9,8 @@ import (
 func TestBrief(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing yet", "", "Nothing was said yet"},
-		{"a prompt that was accepted and begins nothing", ready + prompt("p", "hi") + started("p"), "The prompt of entry 3 was accepted, and its run has not begun, for 20.0s. No agent_start has come."},
-		{"a prompt that is swallowed", ready + prompt("p", "hi"), "The prompt of entry 3 has no response, for 20.0s. The agent has neither accepted nor refused it."},
+		{"a prompt that was accepted and begins nothing", ready + prompt("p", "hi") + started("p"), `The prompt "p" (entry 3) was accepted, and its run has not begun, for 20.0s. No agent_start has come.`},
+		{"a prompt that is swallowed", ready + prompt("p", "hi"), `The prompt "p" (entry 3) has no response, for 20.0s. The agent has neither accepted nor refused it.`},
 		{"idle", ready, "Nothing is open: the agent waits for the client's next command."},
 	} {
 		s, _ := read(t, fixture(t, test.text))
@@ -27,7 +27,7 @@ func TestBrief(t *testing.T) {
 		}
 	}
 	s := ended(t, ready+prompt("p", "hi")+started("p")+at(20, exits))
-	if brief := s.Brief(0); !strings.Contains(brief, "Open was then: the prompt of entry 3 had been accepted, and its run had not begun, for 20.0s.") {
+	if brief := s.Brief(0); !strings.Contains(brief, `Open was then: the prompt "p" (entry 3) had been accepted, and its run had not begun, for 20.0s.`) {
 		t.Errorf("at the end: %q", brief)
 	}
 }
