@@ -94,6 +94,7 @@ func (t *tool) newest(dir string, live bool) (string, error) {
 	}
 	if len(running) > 0 {
 		t.chose(found, names, running[0], running[1:], "live")
+		t.chosen = found[running[0]].Path
 		return found[running[0]].Path, nil
 	}
 	g, err := record.NewGlancer()

@@ -42,6 +42,7 @@ type tool struct {
 	self           string // the name the program was started under
 
 	flagSet *pflag.FlagSet // of the command that runs
+	chosen  string         // path of a live capture that was taken because none was named, and that was said
 	dir     string         // where captures are looked for; "" for the default; see dirFlag
 	unsaid  error          // the first error of out
 }

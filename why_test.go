@@ -65,6 +65,16 @@ func (w *wedge) why(t *testing.T, when, want string) {
 	t.Errorf("%s: why says %q\nwant %s", when, said, want)
 }
 
+// finds waits until check finds a rule in the session that goes on.
+func (w *wedge) finds(t *testing.T, rule, words string) {
+	t.Helper()
+	re := regexp.MustCompile(" " + rule + " .*\n.*" + words)
+	eventually(t, rule+" to be found", func() bool {
+		out, _, _ := pitap(t, w.f.dir, "check")
+		return re.MatchString(out)
+	})
+}
+
 // check looks whether check finds a rule, once, when the session has ended.
 func (w *wedge) check(t *testing.T, rule string) {
 	t.Helper()
@@ -112,7 +122,10 @@ func TestWhyDialog(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"/ask"}`)
 	w.ExpectFunc("the dialog", func(r pitest.Record) bool { return r.Kind() == "extension_ui_request:confirm" })
+	w.finds(t, "dialog/unanswered", ` the prompt "p" \(entry \d+\) waits for it\n`)
 	w.why(t, "live", `^An extension asks the client something \(confirm "Delete it\?" \(entry \d+\)\) and has no answer, for .*\. The extension waits until the client answers it\. Behind that, the extension's command /ask has not ended, and the prompt "p" \(entry \d+\) has no response`)
+	w.Send(`{"type":"extension_ui_response","id":"nope","confirmed":true}`)
+	w.why(t, "wrongly answered", `and has no answer, for .*\. Entry \d+ answered the id "nope", which no dialog has\. The extension waits`)
 	w.CloseStdin()
 	w.Wait(0)
 	w.why(t, "afterwards", `Open was then: an extension had asked the client something \(confirm "Delete it\?" \(entry \d+\)\) and had no answer`)
@@ -123,6 +136,7 @@ func TestWhyDialogOfTool(t *testing.T) {
 	w := wedgedPi(t)
 	w.Send(`{"id":"p","type":"prompt","message":"tool:bash echo danger\nsay:done"}`)
 	w.ExpectFunc("the dialog", func(r pitest.Record) bool { return r.Kind() == "extension_ui_request:confirm" })
+	w.finds(t, "dialog/unanswered", ` the tool bash \(entry \d+\) seems to wait for it\n`)
 	w.why(t, "live", `^An extension asks the client something .*Behind that, the tool bash \(entry \d+\) runs, for .*; the run of the prompt "p" \(entry \d+\) goes on`)
 }
 
@@ -131,7 +145,7 @@ func TestWhyStalledReader(t *testing.T) {
 	w := wedgedPi(t)
 	w.StopReading()
 	w.Send(`{"id":"p","type":"prompt","message":"usage:1000/1000 ++ long:3MB"}`)
-	w.why(t, "live", `^The client does not read the agent's output, and [\d,]+ bytes wait, for .*\. The agent stands still until it does\.`)
+	w.why(t, "live", `^The client does not read the agent's output, and [\d,]+ bytes wait, for .*\. The agent stands still until it does\. Behind that, [^m]*the run of the prompt "p" [^m]*\. The client last sent `)
 	for n := range 2 { // pi waits for its reader, until it is told again
 		w.Signal(syscall.SIGTERM)
 		eventually(t, "the signal to be recorded", func() bool { return readNow(t, w.f.onlyCapture()).notes("signal") > n })
@@ -191,6 +205,23 @@ func TestWhyWithoutPi(t *testing.T) {
 	w.Send("{}")
 	w.Wait(-9)
 	w.why(t, "cut", `^The recording stops here, .* after the start, without the agent's exit\. Open was then: the command abort "a" \(entry \d+\) had no response(, for [\d.]+[µm]?s at least)?\. .* What came after that is not known: pitap was killed, `)
+}
+
+// A client that ends its lines in CR, and one whose command is refused.
+func TestWhyCROnly(t *testing.T) {
+	t.Parallel()
+	w := wedgedPi(t)
+	w.SendBytes([]byte("{\"id\":\"a\",\"type\":\"get_state\"}\r{\"id\":\"b\",\"type\":\"get_state\"}\r"))
+	w.why(t, "live", `^Half a record has come from the client, \d+ bytes without a line end, for .*\. It has a CR at byte 29, which ends no line: the agent waits for an LF\.`)
+	w.finds(t, "framing/unterminated", `half a record, \d+ bytes, and its line end \(LF\) has not come in .*a CR`)
+}
+
+func TestWhyRefused(t *testing.T) {
+	t.Parallel()
+	w := wedgedPi(t)
+	w.Send(`{"id":"r2","type":"get_stat"}`)
+	w.ExpectFunc("a refusal", func(r pitest.Record) bool { return r.Kind() == "response:get_stat failed" })
+	w.why(t, "live", `^Nothing is open, but the client's last command, get_stat "r2" \(entry \d+\), was refused: Unknown command: get_stat\. The agent waits for the client's next command\.`)
 }
 
 // TestWhyLiveIdle is a session in which nothing is wrong.
