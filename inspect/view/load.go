@@ -329,14 +329,53 @@ func (s *Store) hide(pos int64) {
 // scanFrame sets the bits of a frame that is looked at before the loader has come to it.
 func (s *Store) scanFrame(f *frame, c *content) {
 	var p pass
+	var like []byte
 	for i := range c.lines {
-		e, err := record.ParseEntry(c.line(i))
+		line := c.line(i)
+		if like != nil && len(p.aside) == 0 && isMessageUpdate(line) && hasPart(line, like) {
+			f.hidden.put(i, false)
+			f.cont.put(i, true)
+			continue
+		}
+		like = nil
+		e, err := record.ParseEntry(line)
 		if err != nil {
 			continue
 		}
 		p.entry(s, f, i, f.base+int64(i), e)
+		if p.key != 0 && isMessageUpdate(line) {
+			like = deltaPart(line)
+		}
 	}
 	f.read = true
+}
+
+// isMessageUpdate tells whether the line of an entry holds a message_update of the agent, as a recorder writes it.
+func isMessageUpdate(line []byte) bool {
+	i := bytes.Index(line[:min(len(line), 200)], []byte(`,"msg":{"type":"message_update",`))
+	return i >= 0 && bytes.Contains(line[:i], []byte(`"from":"agent"`)) && !bytes.Contains(line[:i], []byte(`"supersedes"`))
+}
+
+const eventMember = `"assistantMessageEvent":{"type":"`
+
+// hasPart tells whether a line has the part that deltaPart gave of another.
+func hasPart(line, part []byte) bool {
+	i := bytes.Index(line, []byte(eventMember))
+	return i >= 0 && bytes.HasPrefix(line[i:], part)
+}
+
+// deltaPart is the part of the line of a delta that all deltas of its block have, and no other line: it needs not be
+// parsed then. It is nil where there is no such part. Quotes within strings are escaped, so that it is none of those.
+func deltaPart(line []byte) []byte {
+	i := bytes.Index(line, []byte(eventMember))
+	if i < 0 {
+		return nil
+	}
+	n := bytes.Index(line[i:], []byte(`,"delta":"`))
+	if n < 0 || n > 100 || !bytes.Contains(line[i:i+n], []byte(`_delta","contentIndex":`)) {
+		return nil
+	}
+	return line[i : i+n+len(`,"delta":"`)]
 }
 
 var seed = maphash.MakeSeed()
