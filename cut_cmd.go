@@ -49,7 +49,7 @@ func runCut(t *tool, args []string) error {
 		return err
 	}
 	if f.NArg() == 0 { // the newest may be another than the one that is meant
-		t.complain(fmt.Errorf("cut: of %s", path))
+		fmt.Fprintf(t.stderr, "cut of %s\n", visible(path))
 	}
 	if out == "" || out == "-" {
 		w := bufio.NewWriterSize(t.stdout, 64<<10)

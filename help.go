@@ -227,7 +227,8 @@ When it runs, these come before pitap.json: $PITAP_OFF (1: pass everything on),
 $PITAP_AGENT (path or name of the pi to record), $PITAP_DIR, and for tests
 $PITAP_FIXTURE (the capture to replay, or a folder of them; $PITAP_MODE is
 replay, record, which makes it anew with the real pi, or auto, which does so
-where it is missing).
+where it is missing). A session that ended in a run does not replace a whole
+fixture: it is written beside it, as FIXTURE.new.
 
 Example:
     $ pitap shim ~/.local/share/pitap
@@ -240,10 +241,13 @@ the agent was. ARGs are pi's own flags: any are taken, and none does anything
 but --version and --list-models, which are answered as pi did. Of a folder of
 captures that with the same ARGs is taken, else each in its turn.
 
-A command that changes something (prompt, abort, ...) must be a recorded one, in
-any order; a question (get_state, ...) may be asked more often or less. What was
-not recorded is answered with success:false at once, and is a miss. What the
-script waits for is named on stderr after a second, and given up after four.
+A command that changes something (prompt, abort, ...) must be a recorded one; it
+may come before its turn, but what was recorded before it is waited for. A
+question (get_state, ...) may be asked more often or less. What was not recorded
+is answered with success:false at once, and is a miss. What the script waits for
+is named on stderr after a second, and given up after four. The end of stdin, or
+a signal, before the end of a run that was recorded ends the replay as it ends
+pi. A damaged CAPTURE is not played.
 
 How records are compared (ids and folders never count):
     --ignore PATH       not this member, as in images[*].data; repeatable
@@ -261,7 +265,7 @@ Time:
 What else it does:
     --report NAME       write how it went to NAME, for pitap verdict. A NAME
                         without ending is a folder, in which each replay has a
-                        file of its own
+                        file of its own; no file that is no report is replaced
     --files             write the files of the session, which record
                         --with-session keeps, to where they were; never over
                         another file
@@ -288,7 +292,8 @@ to review in a pull request. It is JSON lines, an entry each, and replays as the
 capture does. Two recordings of the same conversation give the same bytes, since
 what differs by chance gets stand-ins: ids, times, durations, ports, figures of
 use, folders, names of machine and user. Texts of pi that are over 400 bytes are
-shortened, deltas joined. What the client said keeps all its words.
+shortened but where they give the client's own back, deltas joined. What the
+client said keeps all its words, but for folders and the ids that pi gave it.
 
     -o, --output FILE   write it to FILE; else to stdout
     --run N             keep the run number N (pitap show --runs counts them)
@@ -315,8 +320,11 @@ errors, and hide what an agent writes to stderr.
                         the nearest one differs
     never came          a recorded command that the client did not send
     waited              what was waited for, and how long
-    answered early, out of turn
+    asked early         a question that came before its place; pi would have
+                        answered otherwise where a run had to end first
+    answered out of turn
                         the client asked in another order, which is no mistake
+    left over           a fixture of a folder that was not recorded anew
 
 Exit status: 0 all went as recorded, 1 one did not, or there is no report.
 
@@ -327,8 +335,9 @@ Example:
 	"sweep": `Runs the test of a client once as it is, then once under each fault that agents
 and pipes have: records cut in two or joined, over 64 KiB, with U+2028 in them,
 junk between them, an agent that ends, stalls, or ignores SIGTERM. Tells of each
-whether the test passed, failed or hung. The test must start pi from PATH, or a
-shim of pitap by its path, and pass its environment on.
+whether the test passed, failed or hung; a test that passes fails by the verdict
+on its replays, but under faults that end the agent. The test must start
+pi from PATH, or a shim of pitap by its path, and pass its environment on.
 
     --only NAME,...     these faults; pitap replay --fault list tells all, and
                         which clients they catch. NAME=ARG sets its size or time

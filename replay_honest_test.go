@@ -236,7 +236,7 @@ func TestReplayTells(t *testing.T) {
 	}
 	s.folder("caps")
 	s.file("caps/c.jsonl", talkFixture)
-	if o := s.with("PITAP_DIR="+s.path("caps")).run("", "pitap", "cut"); o.status != 0 || !strings.Contains(o.stderr, "cut: of "+s.path("caps/c.jsonl")) {
+	if o := s.with("PITAP_DIR="+s.path("caps")).run("", "pitap", "cut"); o.status != 0 || !strings.Contains(o.stderr, "cut of "+s.path("caps/c.jsonl")) {
 		t.Errorf("%+v", o)
 	}
 	if o := s.run("", "pitap", "sweep", s.path("caps"), "--", "true"); o.status != 2 || !strings.Contains(o.stderr, "is a folder; name one capture") {

@@ -460,16 +460,20 @@ func (p *player) stand() {
 // waitsAt tells whether a step waits for something to come from outside.
 func (p *player) waitsAt(pos int) bool {
 	if pos >= len(p.s.steps) {
-		return true
+		return !p.s.short
 	}
 	k := p.s.steps[pos].kind
 	return k != nothing && k != events && k != response && k != stderr
 }
 
-// entry is the number of the entry that a step begins with.
+// entry is the number of the entry that comes next at a step, or of the last one behind the end.
 func (p *player) entry(pos int) int64 {
 	if pos >= len(p.s.steps) {
-		pos = len(p.s.steps) - 1
+		last := &p.s.steps[len(p.s.steps)-1]
+		return last.n + int64(max(last.count, 1)) - 1
+	}
+	if pos == p.pos {
+		return p.s.steps[pos].n + int64(p.sub)
 	}
 	return p.s.steps[pos].n
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -262,15 +263,32 @@ func (c *cutter) write(from record.Stream, body []byte, eol string) error {
 	return c.line(e)
 }
 
-// loneSurrogate tells whether a reader such as jq would not take the JSON.
+// loneSurrogate tells whether half a character is escaped in the JSON: readers such as jq would not take it.
 func loneSurrogate(r scan.Result, body []byte) bool {
 	if r.Marks&scan.Escaped == 0 {
 		return false
 	}
-	for m := scan.MembersOf([]byte(`{"x":` + string(body) + `}`)); m.Next(); {
-		return bytes.Contains(bytes.ToLower(body), []byte(`\ud`))
+	high := false // the escape before was the first half of a pair
+	for i := 0; i < len(body); i++ {
+		if body[i] != '\\' || i+1 == len(body) {
+			if high {
+				return true
+			}
+			continue
+		}
+		unit := uint64(0)
+		if body[i+1] == 'u' && i+6 <= len(body) {
+			unit, _ = strconv.ParseUint(string(body[i+2:i+6]), 16, 16)
+			i += 4
+		}
+		i++
+		second := unit >= 0xDC00 && unit < 0xE000
+		if second != high {
+			return true
+		}
+		high = unit >= 0xD800 && unit < 0xDC00
 	}
-	return false
+	return high
 }
 
 // line writes an entry without n, t and off.

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	maxString = 400 // bytes of a string that stay whole
-	keep      = 200 // bytes of a longer one that stay
-	maxSystem = 60  // bytes of a string in a system message
+	maxString = 400     // bytes of a string that stay whole
+	keep      = 200     // bytes of a longer one that stay
+	maxSent   = 4 << 20 // bytes of the client's long texts that are remembered
+	maxSystem = 60      // bytes of a string in a system message
 
 	standInTime  = "1767225600000" // of timestamps, in milliseconds
 	standInISO   = "2026-01-01T00:00:00.000Z"
 	standInFile  = "2026-01-01T00-00-00-000Z"
 	standInCount = "1"
-	standInUsage = `{"input":1,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":2,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`
 	standInCost  = "0.01"
 )
 
@@ -32,6 +32,8 @@ type rewriter struct {
 	names []name            // of the machine and of its user
 	ids   map[string]string // ids that were seen, by what they were
 	kinds map[string]int    // how many of a kind
+	sent  []string          // long texts of the client, which its agent gives back
+	size  int               // of these, in bytes
 	stack []frame
 	out   []byte
 }
@@ -41,6 +43,7 @@ type frame struct {
 	object bool
 	key    string // of the member at hand
 	usage  bool   // figures of use are in it
+	call   bool   // it is a tool call of the model
 	system bool   // it is a system message, or in one
 }
 
@@ -49,6 +52,11 @@ var (
 	isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	isoFile = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`)
 	port    = regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}`)
+	month   = `(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`
+	asDate  = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) ` + month + ` [ \d]\d \d\d:\d\d:\d\d( [AP]M)? [A-Z]{3,5} \d{4}\b`)
+	asLs    = regexp.MustCompile(`\b` + month + ` [ \d]\d \d\d:\d\d\b`)
+	sqlTime = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\b`)
+	epochMS = regexp.MustCompile(`\b1[6-9]\d{11}\b`)
 	short   = regexp.MustCompile(`^[0-9a-f]{8}$`)
 	random  = regexp.MustCompile(`^(call|toolu|resp|msg|chatcmpl|fc|rs)[-_][0-9A-Za-z_|-]{4,}$`)
 	secret  = regexp.MustCompile(`\b(sk-|gh[opsur]_|github_pat_|xox[abeprs]-|AKIA|AIza|glpat-|hf_|npm_)[0-9A-Za-z_-]{16,}|\bBearer [0-9A-Za-z._~+/=-]{16,}`)
@@ -60,14 +68,18 @@ var (
 var idKeys = map[string]bool{"id": true, "parentId": true, "entryId": true, "leafId": true, "fromId": true, "firstKeptEntryId": true,
 	"targetId": true, "since": true, "toolCallId": true, "parentToolCallId": true, "responseId": true}
 
+// callKeys are members that name a call of a tool, whatever a provider's ids look like.
+var callKeys = map[string]bool{"toolCallId": true, "parentToolCallId": true}
+
 // usageKeys are members with figures of use.
 var usageKeys = map[string]bool{"usage": true, "cost": true, "tokens": true, "contextUsage": true, "tokensBefore": true, "tokensAfter": true, "estimatedTokensAfter": true}
 
 // name is a word that stands for another.
 type name struct {
-	word *regexp.Regexp
-	was  string
-	now  string
+	in  *regexp.Regexp // where it is a name: what stands before and behind it is its first and last group
+	ls  *regexp.Regexp // the same for the owners in the output of ls -l
+	was string
+	now string
 }
 
 // common are names of machines and users that say nothing, and that texts hold for other reasons.
@@ -78,17 +90,25 @@ func (w *rewriter) called(was, now string) {
 	if len(was) < 3 || was == now || slices.Contains(common, strings.ToLower(was)) || !word.MatchString(was) {
 		return
 	}
-	w.names = append(w.names, name{regexp.MustCompile(`\b` + regexp.QuoteMeta(was) + `\b`), was, now})
+	q := regexp.QuoteMeta(was)
+	w.names = append(w.names, name{
+		in:  regexp.MustCompile(`([/\\@])` + q + `\b|\b` + q + `(@|:[~/])`),
+		ls:  regexp.MustCompile(`(?m)^([-dlbcps][-rwxsStT]{9}[.+@]? +\d+ +(?:\S+ +)?)` + q + `( )`),
+		was: was, now: now})
 }
 
-// unnamed puts stand-ins for names. A string that is no more than the name may be a word of the protocol: there the
+// unnamed puts stand-ins for names where they are names, and no words of a text: behind a slash or an @, before an @ or the
+// colon of a prompt, and in the columns of ls -l. A string that is no more than the name may be a word of the protocol: there the
 // member's key decides.
 func (w *rewriter) unnamed(key, s string) string {
 	for _, n := range w.names {
 		switch {
 		case !strings.Contains(s, n.was):
 		case !word.MatchString(s):
-			s = n.word.ReplaceAllLiteralString(s, n.now)
+			s = n.in.ReplaceAllString(s, "${1}"+n.now+"${2}")
+			for range 2 { // owner and group
+				s = n.ls.ReplaceAllString(s, "${1}"+n.now+"${2}")
+			}
 		case s == n.was && (strings.Contains(strings.ToLower(key), "host") || strings.Contains(strings.ToLower(key), "user")):
 			s = n.now
 		}
@@ -175,8 +195,8 @@ func (w *rewriter) token(b []byte, at int, client bool) int {
 		top.key = string(key)
 		w.out = append(w.out, token...)
 		if next := afterColon(b, end); next >= 0 && !client {
-			if instead := w.whole(top, b[next]); instead != "" {
-				if e := scan.ValueEnd(b, next); e >= 0 {
+			if e := scan.ValueEnd(b, next); e >= 0 {
+				if instead := w.whole(top, b[next:e]); instead != "" {
 					w.out = append(append(w.out, ':'), instead...)
 					top.key = ""
 					return e
@@ -192,17 +212,55 @@ func (w *rewriter) token(b []byte, at int, client bool) int {
 	return end
 }
 
-// whole is what stands for a whole object or array that begins with c; "" for none.
-func (w *rewriter) whole(top *frame, c byte) string {
+// whole is what stands for a whole object or array; "" for none.
+func (w *rewriter) whole(top *frame, value []byte) string {
+	c := value[0]
 	switch {
 	case top.system && top.key == "sections" && c == '{':
 		return "{}"
 	case top.system && strings.HasPrefix(top.key, "tools") && c == '[':
 		return "[]"
 	case top.key == "usage" && c == '{':
-		return standInUsage
+		return string(usage(nil, value))
 	}
 	return ""
+}
+
+// usage appends figures of use with the same members, and values that are the same in all recordings.
+func usage(dst, value []byte) []byte {
+	dst = append(dst, '{')
+	for m := scan.MembersOf(value); m.Next(); {
+		if dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
+		key, token := string(m.Key), value[m.Start:m.End]
+		dst = append(append(append(dst, '"'), m.Key...), '"', ':')
+		switch c := token[0]; {
+		case key == "cost" && c == '{':
+			dst = append(dst, '{')
+			for n := scan.MembersOf(token); n.Next(); {
+				if dst[len(dst)-1] != '{' {
+					dst = append(dst, ',')
+				}
+				dst = append(append(append(dst, '"'), n.Key...), '"', ':')
+				if n.Is("totalFromProvider") {
+					dst = append(dst, "false"...)
+				} else {
+					dst = append(dst, '0')
+				}
+			}
+			dst = append(dst, '}')
+		case key == "input" || key == "output":
+			dst = append(dst, '1')
+		case key == "totalTokens":
+			dst = append(dst, '2')
+		case c == '-' || c >= '0' && c <= '9':
+			dst = append(dst, '0')
+		default:
+			dst = append(dst, token...)
+		}
+	}
+	return append(dst, '}')
 }
 
 func afterColon(b []byte, at int) int {
@@ -220,13 +278,16 @@ func (w *rewriter) value(top *frame, token []byte, client bool) {
 	key := top.key
 	switch c := token[0]; {
 	case c == '"':
-		if key == "role" && string(token) == `"system"` {
+		switch {
+		case key == "role" && string(token) == `"system"`:
 			top.system = true
+		case key == "type" && string(token) == `"toolCall"`:
+			top.call = true
 		}
 		w.text(top, token, client)
 	case client || c != '-' && (c < '0' || c > '9'):
 		w.out = append(w.out, token...)
-	case key == "timestamp":
+	case key == "timestamp", epochMS.Match(token) && len(token) == len(standInTime):
 		w.out = append(w.out, standInTime...)
 	case key == "durationMs" || key == "wall_time_seconds":
 		w.out = append(w.out, '1')
@@ -249,13 +310,20 @@ func (w *rewriter) text(top *frame, token []byte, client bool) {
 		return
 	}
 	was := string(raw)
-	now := w.replaced(top.key, was, client)
+	key := top.key
+	if top.call && key == "id" {
+		key = "toolCallId"
+	}
+	now := w.replaced(key, was, client)
+	if client && len(was) > maxString && w.size+len(was) <= maxSent {
+		w.sent, w.size = append(w.sent, was), w.size+len(was)
+	}
 	if !client {
 		limit, rest := maxString, keep
 		if top.system {
 			limit, rest = maxSystem, maxSystem
 		}
-		if len(now) > limit {
+		if len(now) > limit && !w.echoes(was) {
 			now = shorten(now, rest)
 		}
 	}
@@ -287,6 +355,11 @@ func quoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// echoes tells whether a long text is one of the client's, or a part of one: it compares what it gets with what it sent.
+func (w *rewriter) echoes(text string) bool {
+	return len(text) > maxString && slices.ContainsFunc(w.sent, func(sent string) bool { return strings.Contains(sent, text) })
+}
+
 func shorten(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -301,6 +374,10 @@ func (w *rewriter) replaced(key, s string, client bool) string {
 	}
 	switch {
 	case client && key != "id":
+	case callKeys[key] && s != "":
+		return w.id(s, "call", "call_%d")
+	case key == "responseId" && s != "":
+		return w.id(s, "resp", "resp_%d")
 	case idKeys[key] && short.MatchString(s):
 		return w.id(s, "entry", "%08x")
 	case random.MatchString(s):
@@ -319,6 +396,10 @@ func (w *rewriter) replaced(key, s string, client bool) string {
 	if !client {
 		s = secret.ReplaceAllString(s, "SECRET") // those that are known by their looks
 		s = isoTime.ReplaceAllString(s, standInISO)
+		s = sqlTime.ReplaceAllString(s, "2026-01-01 00:00:00")
+		s = asDate.ReplaceAllString(s, "Thu Jan  1 00:00:00 UTC 2026")
+		s = asLs.ReplaceAllString(s, "Jan  1 00:00")
+		s = epochMS.ReplaceAllString(s, standInTime)
 		s = port.ReplaceAllString(s, "${1}:10000")
 		s = tmpName.ReplaceAllString(s, "${1}0000000000000000")
 	}
