@@ -90,6 +90,7 @@ func (d *Detail) gather(p part, last int64) {
 	}
 	d.parts = &bodyParts{first: p.first, last: last, from: first.From, off: first.Off, count: p.count, found: p.first}
 	d.Size = p.bytes
+	d.Body = make([]byte, 0, min(max(0, p.bytes), maxBody))
 	for pos := p.first; pos <= last && len(d.Body) < maxBody; pos++ {
 		e, err := s.entry(pos)
 		if err != nil || e.From != d.parts.from || !e.Part {
