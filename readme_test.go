@@ -69,6 +69,7 @@ func TestReadmeCommands(t *testing.T) {
 		{"pitap sweep", "", []string{"no fault", "stall"}, nil},
 		{"pitap prune", "", nil, nil},
 		{"zstd -dc", "", []string{`{"type":"from my-client"}`}, []string{"zstd", "jq"}},
+		{"go test -run", "", []string{"BenchmarkWhole"}, nil},
 	}
 	blocks := readme(t, "sh")
 	for i, block := range blocks {
@@ -129,6 +130,7 @@ func readmeSandbox(t *testing.T) *sandbox {
 case "$*" in
 "build -o pitap .") set -- build -o "$PWD/pitap" . ;;
 "test ./...") set -- list ./... ;;
+"test -run - -bench Whole -benchtime 21x .") set -- test -list Whole . ;;
 "install .") ;;
 *) echo "there is no stand-in for go $*" >&2; exit 1 ;;
 esac

@@ -57,7 +57,9 @@ func Run(cfg Config) (Result, error) {
 			s.forward(sig)
 		case result := <-exited:
 			s.finish(result)
-			s.outputs[1].out.close()
+			for _, p := range s.outputs { // also what another process goes on to write to
+				p.out.close()
+			}
 			return result, nil
 		}
 	}
