@@ -22,9 +22,11 @@ import (
 	"pitap/inspect/view"
 )
 
-// bombMemory is what a command may take at most, in MiB, whatever a capture holds or claims to hold.
+// bombMemory is what a command may take at most, in MiB, whatever a capture holds or claims to hold: several lines of
+// 32 MiB, the longest that are read, and what the garbage collector has not taken away yet, which is more on a machine
+// that is busy (240 MiB in quiet, 283 in the worst case seen).
 const (
-	bombMemory   = 256
+	bombMemory   = 384
 	replayMemory = 640 // a session is replayed from memory, up to 512 MiB
 )
 
