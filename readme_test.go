@@ -46,7 +46,8 @@ const home = "/home/you"
 
 // TestReadmeCommands runs every block of commands in the README, in order, as its reader would. Stand-ins: pi is cat, but
 // for its calls that are no conversation; pi-acp and my-client start pi as real clients do, and say one thing (for the
-// real pi-acp see TestPiAcp); go works in this folder, and `go test` lists the tests, since this is one of them.
+// real pi-acp see TestPiAcp); go works in this folder, and `go test` lists the packages or names the benchmark, since
+// this is a test itself.
 func TestReadmeCommands(t *testing.T) {
 	s := readmeSandbox(t)
 	capture := s.path(defaultDir) + "/*.jsonl.zst"
@@ -130,11 +131,11 @@ func readmeSandbox(t *testing.T) *sandbox {
 case "$*" in
 "build -o pitap .") set -- build -o "$PWD/pitap" . ;;
 "test ./...") set -- list ./... ;;
-"test -run - -bench Whole -benchtime 21x .") set -- test -list Whole . ;;
+"test -run - -bench Whole -benchtime 21x .") cd %[1]s && exec grep -h 'func BenchmarkWhole' *_test.go ;;
 "install .") ;;
 *) echo "there is no stand-in for go $*" >&2; exit 1 ;;
 esac
-cd %s && exec env %s %s "$@"
+cd %[1]s && exec env %[2]s %[3]s "$@"
 `, shellQuote(repository), vars, shellQuote(goTool)))
 	s.file("standins/pi-acp", "#!/bin/sh\necho '{\"type\":\"from pi-acp\"}' | \"$PI_ACP_PI_COMMAND\" --mode rpc --no-themes\n")
 	s.file("standins/my-client", "#!/bin/sh\npi --version >/dev/null; echo '{\"type\":\"from my-client\"}' | pi --mode rpc\n")
