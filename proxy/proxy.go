@@ -61,7 +61,7 @@ const (
 	// grace is how long Run waits after the agent's exit for its last bytes before it hands over.
 	grace = 40 * time.Millisecond
 	// finishing is how long it waits for the capture's end, and then once more for a state to hand over; if there is none
-	// yet it tries again, since a busy machine is likelier than a file system that hangs.
+	// yet it tries again, since a disk that is slow for a moment is likelier than one that hangs.
 	finishing      = 150 * time.Millisecond
 	finishingTries = 3
 	// finishingHere is finishing where nothing can be handed over.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
@@ -48,11 +47,10 @@ type frameWriter struct {
 	sum     xxhash.Digest // of its content
 	flushed xxhash.Digest // of what of it is in the file
 	sync    bool          // after every flush
-	calls   *atomic.Int64 // of the file, begun and ended: odd during one
 }
 
 func newFrameWriter(f File, pos int64, sync bool) (*frameWriter, error) {
-	w := &frameWriter{file: f, pos: pos, start: pos, sync: sync, calls: new(atomic.Int64)}
+	w := &frameWriter{file: f, pos: pos, start: pos, sync: sync}
 	w.sum.Reset()
 	enc, err := zstd.NewWriter((*outBuffer)(w), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowSize),
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithLowerEncoderMem(true))
@@ -118,8 +116,6 @@ func (w *frameWriter) put() error {
 	} else if size > w.pos {
 		w.file.Truncate(w.pos) // nothing of ours stands there
 	}
-	w.calls.Add(1)
-	defer w.calls.Add(1)
 	if _, err := w.file.WriteAt(w.out, w.pos); err != nil {
 		return err
 	}
@@ -147,8 +143,6 @@ func (w *frameWriter) short() (size int64, short bool) {
 	if !ok {
 		return 0, false
 	}
-	w.calls.Add(1)
-	defer w.calls.Add(1)
 	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil && size < w.pos { // some file systems write later than they say
 		w.file.Sync()
@@ -162,8 +156,6 @@ func (w *frameWriter) short() (size int64, short bool) {
 
 // repair cuts the file back to its last flush and closes the frame that is open there. What was written since is gone.
 func (w *frameWriter) repair() error {
-	w.calls.Add(1)
-	defer w.calls.Add(1)
 	if err := w.file.Truncate(w.pos); err != nil {
 		return err
 	}

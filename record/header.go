@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Version is the version of the capture format that this package writes, and the newest that it reads.
@@ -71,10 +72,13 @@ func (h *Header) Encode() []byte {
 	return short.encode()
 }
 
-// clip cuts a text to n bytes.
+// clip cuts a text after n bytes, between characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
 	}
 	return s[:n] + "…"
 }

@@ -15,7 +15,7 @@ const (
 	lagLimit   = 100 * time.Millisecond // a file that is further behind says so in a note
 	retryDelay = 500 * time.Millisecond // after an error of the file
 	maxHeld    = 1000                   // notes that are kept until the file works again
-	longest    = 10 * time.Second       // with a recorder that is asked for an end
+	longest    = 3 * time.Second        // a recorder may take to an end, where no call of its file lasts
 )
 
 // Config says how a Recorder works.
@@ -60,10 +60,10 @@ type Recorder struct {
 	clockSkew time.Duration
 	start     time.Time // wall time that belongs to t = 0
 
-	suspend atomic.Bool  // end by handing over
-	calls   atomic.Int64 // of the file, begun and ended: odd during one
-	state   *State       // for another recorder
-	err     error        // the last error of the file that was not mended
+	suspend atomic.Bool // end by handing over
+	calls   calls       // of the file
+	state   *State      // for another recorder
+	err     error       // the last error of the file that was not mended
 }
 
 // NewRecorder starts a recorder. Close or Suspend ends it.
@@ -296,9 +296,7 @@ func (r *Recorder) flush() {
 	}
 	err := r.w.Flush()
 	if err == nil && r.cfg.Gone != nil {
-		r.calls.Add(1)
-		err = r.cfg.Gone()
-		r.calls.Add(1)
+		r.calls.during(func() { err = r.cfg.Gone() })
 	}
 	if err != nil {
 		r.fail(err)
@@ -372,17 +370,17 @@ func (r *Recorder) open() {
 }
 
 func (r *Recorder) reopen() (*Writer, error) {
-	r.calls.Add(1)
-	f, h, err := r.cfg.Open()
-	r.calls.Add(1)
+	f, h, err := r.openFile()
 	if err != nil {
 		return nil, err
 	}
-	w, err := NewWriter(f, h, r.cfg.Sync)
-	if err == nil {
-		w.frames.calls = &r.calls
-	}
-	return w, err
+	return NewWriter(f, h, r.cfg.Sync)
+}
+
+// openFile is Config.Open, of a file that is watched.
+func (r *Recorder) openFile() (f File, h *Header, err error) {
+	r.calls.during(func() { f, h, err = r.cfg.Open() })
+	return watched{f, &r.calls}, h, err
 }
 
 func (r *Recorder) noteLag(oldest int64) {

@@ -68,7 +68,7 @@ func (r *Recorder) save() *State {
 
 // resume puts the recorder in a state that another one saved.
 func (r *Recorder) resume(s *State) error {
-	f, _, err := r.cfg.Open()
+	f, _, err := r.openFile()
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,6 @@ func (r *Recorder) resume(s *State) error {
 	if err != nil {
 		return err
 	}
-	frames.calls = &r.calls
 	r.w = &Writer{frames: frames, header: s.Header, n: s.N, rows: s.Rows}
 	r.w.now = progress{row: FrameInfo{Off: s.Pos}, streams: s.Streams, flagged: s.Flagged, pos: s.Ends, lost: s.Lost}
 	r.w.safe = r.w.now
