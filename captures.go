@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -80,7 +76,7 @@ func (t *tool) begin(c *record.Capture) (*record.Header, error) {
 		return h, nil
 	}
 	if errors.Is(err, record.ErrNoCapture) {
-		return nil, hint(fmt.Errorf("%s: %w: %s", c.Path, record.ErrNoCapture, notCapture(c.File(), err)), "pitap reads what pitap record writes, compressed or not")
+		return nil, hint(fmt.Errorf("%s: %w", c.Path, err), "pitap reads what pitap record writes, compressed or not")
 	}
 	err = fmt.Errorf("%s: %w", c.Path, err)
 	switch {
@@ -90,17 +86,6 @@ func (t *tool) begin(c *record.Capture) (*record.Header, error) {
 		err = hint(err, "its recorder was stopped before it had written anything")
 	}
 	return nil, err
-}
-
-// notCapture says why a file is no capture: of text what it begins with, else what is wrong with it.
-func notCapture(f *os.File, err error) string {
-	var b [40]byte
-	n, _ := f.ReadAt(b[:], 0)
-	head, _, _ := bytes.Cut(b[:n], []byte{'\n'})
-	if bytes.IndexFunc(head, func(c rune) bool { return c < ' ' && c != '\t' || c == utf8.RuneError }) < 0 && len(head) > 0 {
-		return "it begins with the text " + strconv.Quote(string(head))
-	}
-	return strings.TrimSuffix(err.Error(), ": "+record.ErrNoCapture.Error())
 }
 
 // condition says on stderr what is wrong with a capture that was read to its end: damage, a cut. Only an error of

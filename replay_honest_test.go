@@ -242,7 +242,7 @@ func TestReplayTells(t *testing.T) {
 	if o := s.run("", "pitap", "sweep", s.path("caps"), "--", "true"); o.status != 2 || !strings.Contains(o.stderr, "is a folder; name one capture") {
 		t.Errorf("%+v", o)
 	}
-	if o := s.run("", "pitap", "replay", s.file("notes.jsonl", "To do: nothing\n")); !strings.Contains(o.stderr, "not a capture, but a text file") {
+	if o := s.run("", "pitap", "replay", s.file("notes.jsonl", "To do: nothing\n")); !strings.Contains(o.stderr, "not a capture: it begins with the text") {
 		t.Errorf("%+v", o)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"pitap/inspect/text"
 	"pitap/record/scan"
 )
 
@@ -156,5 +157,5 @@ func (q *Query) Skips() string {
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s not given to jq: %s", plural(total, "record"), strings.Join(all, ", "))
+	return fmt.Sprintf("%s not given to jq: %s", text.Plural(total, "record"), strings.Join(all, ", "))
 }

@@ -112,13 +112,6 @@ func clientRecord(l *line, r *Row, v *Seen) {
 
 func images(l *line, array []byte) {
 	if _, n := elements(array, 0); n > 0 {
-		l.add(" +", plural(n, "image"))
+		l.add(" +", text.Plural(n, "image"))
 	}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

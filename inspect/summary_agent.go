@@ -26,13 +26,13 @@ func agentRecord(l *line, r *Row, v *Seen) Tone {
 		stopped := pick(m[0], "stopReason", "errorMessage")
 		l.text(stopped[0], each)
 		if _, n := elements(m[1], 0); n > 0 {
-			l.add(", ", plural(n, "tool result"))
+			l.add(", ", text.Plural(n, "tool result"))
 		}
 		return stopTone(stopped[0])
 	case "agent_end":
 		m := pick(r.Body, "messages", "willRetry")
 		_, n := elements(m[0], 0)
-		l.add(plural(n, "message"))
+		l.add(text.Plural(n, "message"))
 		if string(m[1]) == "true" {
 			l.add(", will retry")
 		}

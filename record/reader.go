@@ -133,8 +133,8 @@ func (r *Reader) noHeader() (*Header, error) {
 	case err == nil:
 		r.at = len(r.buf)
 		return h, nil
-	case len(r.damage) > 0 && r.looksLikeText():
-		return nil, fmt.Errorf("%w, but a text file", ErrNoCapture)
+	case len(r.damage) > 0 && len(r.firstText()) > 0:
+		return nil, fmt.Errorf("%w: it begins with the text %q", ErrNoCapture, r.firstText())
 	case len(r.damage) > 0:
 		return nil, fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
 	case r.limit == 0:
@@ -143,11 +143,20 @@ func (r *Reader) noHeader() (*Header, error) {
 	return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
 }
 
-// looksLikeText tells whether the file begins as no zstd frame and no binary file does.
-func (r *Reader) looksLikeText() bool {
-	var head [64]byte
-	n, _ := r.src.ReadAt(head[:], 0)
-	return n > 0 && bytes.IndexFunc(bytes.TrimSpace(head[:n]), func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == utf8.RuneError }) < 0
+// firstText is what the file's first line begins with; nil of a file that is no text.
+func (r *Reader) firstText() []byte {
+	var b [40]byte
+	n, _ := r.src.ReadAt(b[:], 0)
+	line, _, _ := bytes.Cut(b[:n], []byte{'\n'})
+	for range utf8.UTFMax - 1 { // of the last character all bytes may not be there
+		if c, size := utf8.DecodeLastRune(line); c == utf8.RuneError && size == 1 && n == len(b) {
+			line = line[:len(line)-1]
+		}
+	}
+	if bytes.IndexFunc(line, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' || c == utf8.RuneError }) >= 0 {
+		return nil
+	}
+	return line
 }
 
 // Next reads the next entry. It returns false at the end, and after an error.

@@ -109,43 +109,21 @@ func (p *player) take(rec []byte) {
 	put := func(w ...write) { p.writes = append(p.writes, w...) }
 	switch f.kind.Name {
 	case "split":
+		all := make([]int, 0, len(rec))
 		for i := range rec {
-			w := write{b: rec[i : i+1]}
-			if i == len(rec)/2 {
-				p.apart(&w)
-			}
-			put(w)
+			all = append(all, i)
 		}
+		p.pieces(rec, all, func(n int) bool { return n == len(rec)/2 })
 	case "split-char":
-		for i, from, cuts := 0, 0, 0; i <= len(rec); i++ {
-			if i < len(rec) && (i == from || utf8.RuneStart(rec[i])) {
-				continue
+		var inside []int
+		for i, c := range rec {
+			if !utf8.RuneStart(c) {
+				inside = append(inside, i)
 			}
-			w := write{b: rec[from:i]}
-			if cuts > 0 && cuts <= maxApart {
-				p.apart(&w)
-			}
-			put(w)
-			from = i
-			cuts++
 		}
+		p.pieces(rec, inside, func(n int) bool { return n > 0 && n <= maxApart })
 	case "recorded":
-		from := 0
-		for _, at := range p.cuts {
-			if at > from && at < len(rec) {
-				w := write{b: rec[from:at]}
-				if from > 0 {
-					p.apart(&w)
-				}
-				put(w)
-				from = at
-			}
-		}
-		w := write{b: rec[from:]}
-		if from > 0 {
-			p.apart(&w)
-		}
-		put(w)
+		p.pieces(rec, p.cuts, func(n int) bool { return n > 0 })
 	case "join", "fast":
 		f.joined = append(f.joined, rec...)
 	case "pause-lf":
@@ -195,14 +173,7 @@ func (p *player) take(rec []byte) {
 	case "exit", "kill":
 		w := write{b: rec}
 		if f.records == f.n {
-			w.then = func() {
-				p.abandon = true
-				if f.kind.Name == "kill" {
-					p.finish(Unfinished, "fault", 0, "SIGKILL")
-				} else {
-					p.finish(Unfinished, "fault", 1, "")
-				}
-			}
+			w.then = p.die
 		}
 		put(w)
 	case "stall":
@@ -220,6 +191,37 @@ const (
 	maxApart  = 8                      // cuts in a record at which the reader is waited for
 	apartTime = 500 * time.Millisecond // that it is waited for: it may be one that has stopped
 )
+
+// die is the end by the faults exit and kill.
+func (p *player) die() {
+	p.abandon = true
+	if p.fault.kind.Name == "kill" {
+		p.finish(Unfinished, "fault", 0, "SIGKILL")
+	} else {
+		p.finish(Unfinished, "fault", 1, "")
+	}
+}
+
+// pieces makes a write of each piece of a record that is cut at the places, which rise; those that are out of it cut
+// nothing. Of a piece, its number from 0 says whether it is sent apart.
+func (p *player) pieces(rec []byte, cuts []int, apart func(n int) bool) {
+	from, n := 0, 0
+	piece := func(to int) {
+		w := write{b: rec[from:to]}
+		if apart(n) {
+			p.apart(&w)
+		}
+		p.writes = append(p.writes, w)
+		from = to
+		n++
+	}
+	for _, at := range cuts {
+		if at > from && at < len(rec) {
+			piece(at)
+		}
+	}
+	piece(len(rec))
+}
 
 // apart has a piece wait until the reader has taken what came before: else a busy reader might get both in one read.
 func (p *player) apart(w *write) {

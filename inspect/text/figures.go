@@ -97,6 +97,14 @@ func Size(bytes int64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + "KMGTPE"[i:i+1]
 }
 
+// Plural writes how many there are of what takes an s: "1 record", "1,234 records".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Count(int64(n)) + " " + what + "s"
+}
+
 // Count writes n with thousands separators: 1,234,567.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

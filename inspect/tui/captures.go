@@ -54,9 +54,9 @@ func (a *app) chosen(dir string, list []*inspect.Listed, found int, err error) {
 		a.say("no captures in %s", dir)
 		return
 	}
-	title := fmt.Sprintf("%s in %s: Enter opens, q closes", plural(found, "capture"), text.VisibleString(dir))
+	title := fmt.Sprintf("%s in %s: Enter opens, q closes", text.Plural(found, "capture"), text.VisibleString(dir))
 	if found > len(list) {
-		title = fmt.Sprintf("the newest %d of %s in %s: Enter opens, q closes", len(list), plural(found, "capture"), text.VisibleString(dir))
+		title = fmt.Sprintf("the newest %d of %s in %s: Enter opens, q closes", len(list), text.Plural(found, "capture"), text.VisibleString(dir))
 	}
 	v := &lines{title: title, build: func(v *lines, width int) {
 		head, all := view.Captures(list, width, a.store.Path)
@@ -75,13 +75,6 @@ func (a *app) chosen(dir string, list []*inspect.Listed, found int, err error) {
 		}
 	}
 	a.overlay = v
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // followOn turns following on; off when all of it is on already.

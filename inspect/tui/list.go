@@ -248,6 +248,18 @@ func (a *app) drawTitles(p painter, c columns, st view.State) {
 	}
 }
 
+// kindWords is a row's kind, of a block with the number of its entries and of those that the filter takes.
+func kindWords(r *view.Row, width int) string {
+	if r.Count <= 1 || r.Arrow == "×" {
+		return r.Kind
+	}
+	times := "×" + text.Count(r.Count)
+	if r.Taken != r.Count {
+		times = "×" + text.Count(r.Taken) + "/" + text.Count(r.Count)
+	}
+	return text.Cut(r.Kind, max(3, width-text.Width(times)-1)) + " " + times
+}
+
 func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focused bool, partners []int64) {
 	on := a.theme.base
 	if selected {
@@ -294,15 +306,7 @@ func (a *app) drawRow(p painter, y int, r *view.Row, c columns, selected, focuse
 	cell(c.gap, gap, gapRole, true)
 	role := kindRole(r)
 	cell(1, r.Arrow, role, false)
-	kind := r.Kind
-	if r.Count > 1 && r.Arrow != "×" {
-		times := "×" + text.Count(r.Count)
-		if r.Taken != r.Count {
-			times = "×" + text.Count(r.Taken) + "/" + text.Count(r.Count)
-		}
-		kind = text.Cut(kind, max(3, c.kind-text.Width(times)-1)) + " " + times
-	}
-	cell(c.kind, kind, role, false)
+	cell(c.kind, kindWords(r, c.kind), role, false)
 	cell(c.id, r.ID, view.Dim, false)
 	size := ""
 	if !r.Note {

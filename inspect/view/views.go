@@ -40,7 +40,7 @@ func (s *Store) Findings(width int) (lines []Line) {
 	for _, f := range list {
 		counts[min(f.Severity, 2)]++
 	}
-	lines = append(lines, head(fmt.Sprintf("%s, %s, %s", plural(counts[2], "error"), plural(counts[1], "hazard"), plural(counts[0], "note"))))
+	lines = append(lines, head(fmt.Sprintf("%s, %s, %s", text.Plural(counts[2], "error"), text.Plural(counts[1], "hazard"), text.Plural(counts[0], "note"))))
 	for _, f := range list {
 		lines = append(lines, Line{})
 		lines = append(lines, findingLines(f, width)...)
@@ -49,13 +49,6 @@ func (s *Store) Findings(width int) (lines []Line) {
 		lines = append(append(lines, Line{}), wrapped(Good, "", "Nothing was found: framing and protocol are as they should be.", width)...)
 	}
 	return lines
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return text.Count(int64(n)) + " " + what + "s"
 }
 
 // findingLines lays out one finding with its explanation folded below it.
