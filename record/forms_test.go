@@ -178,6 +178,7 @@ func TestPlain(t *testing.T) {
 		{name: "msg that is not UTF-8", text: head + `{"n":1,"from":"agent","msg":"` + "\xff" + `"}`, damage: nil},
 		{name: "header is missing", text: `{"n":3,"from":"agent","msg":{}}` + "\n", want: []string{`3 agent 0 {} "\n"`}, damage: []string{"byte 0: the header is missing", "byte 0: entries 1 to 2 are missing"}},
 		{name: "records, not entries", text: `{"type":"agent_start"}` + "\n" + `{"type":"agent_end"}` + "\n", err: ErrNoCapture},
+		{name: "one record, no LF", text: `{"type":"agent_start"}`, err: ErrNoCapture},
 		{name: "no capture", text: "hello\nworld\n", err: ErrNoCapture},
 		{name: "binary", text: "\x7fELF\x00\x01\x02\x03\n", err: ErrNoCapture},
 		{name: "gzip", text: "\x1f\x8b\x08\x00\x00\x00\n", err: ErrNoCapture},

@@ -107,7 +107,7 @@ func (g *Glancer) header(f *os.File, size int64, plain bool) (*Header, error) {
 	var content io.Reader = io.NewSectionReader(f, 0, size)
 	if !plain {
 		if err := g.dec.Reset(content); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, ErrNoCapture)
+			return nil, fmt.Errorf("%w: %w", ErrNoCapture, err)
 		}
 		content = g.dec
 	}
@@ -122,14 +122,14 @@ func (g *Glancer) header(f *os.File, size int64, plain bool) (*Header, error) {
 		}
 		switch {
 		case len(g.buf) > maxHeader:
-			return nil, fmt.Errorf("first line of more than %d bytes: %w", maxHeader, ErrNoCapture)
+			return nil, fmt.Errorf("%w: its first line has more than %d bytes", ErrNoCapture, maxHeader)
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			if plain && len(g.buf) > 0 {
 				return ParseHeader(g.buf)
 			}
 			return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
 		case err != nil:
-			return nil, fmt.Errorf("%w: %w", err, ErrNoCapture)
+			return nil, fmt.Errorf("%w: %w", ErrNoCapture, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -48,7 +49,8 @@ type ClientInfo struct {
 // ErrVersion is wrapped by the error for a capture of a newer format.
 var ErrVersion = errors.New("newer capture format")
 
-// ErrNoCapture is wrapped by the error for a file that does not begin with a header.
+// ErrNoCapture is wrapped by the error for a file that does not begin with a header, and begins its text: "not a
+// capture: " and why.
 var ErrNoCapture = errors.New("not a capture")
 
 // maxHeader bounds a header line, in bytes.
@@ -99,27 +101,46 @@ const bom = "\xEF\xBB\xBF"
 // ParseHeader reads a header line, with or without LF. Errors wrap ErrNoCapture or ErrVersion.
 func ParseHeader(line []byte) (*Header, error) {
 	if len(line) > maxHeader {
-		return nil, fmt.Errorf("first line of %d bytes: %w", len(line), ErrNoCapture)
+		return nil, fmt.Errorf("%w: its first line has %d bytes", ErrNoCapture, len(line))
 	}
 	line = bytes.TrimPrefix(line, []byte(bom))
 	var h struct {
 		Pitap json.RawMessage `json:"pitap"`
 	}
 	if err := json.Unmarshal(line, &h); err != nil || h.Pitap == nil {
-		return nil, fmt.Errorf("first line is no header {\"pitap\":%d,...}: %w", Version, ErrNoCapture)
+		if err := onlyText(line); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: its first line is no header {\"pitap\":%d,...}", ErrNoCapture, Version)
 	}
 	var version int
 	if err := json.Unmarshal(h.Pitap, &version); err != nil || version < 1 {
-		return nil, fmt.Errorf("header names the version %.20q: %w", h.Pitap, ErrNoCapture)
+		return nil, fmt.Errorf("%w: its header names the version %.20q", ErrNoCapture, h.Pitap)
 	}
 	if version > Version {
 		return nil, fmt.Errorf("%w: the capture has format %d, this pitap reads up to %d; a newer pitap reads it", ErrVersion, version, Version)
 	}
 	full := new(Header)
 	if err := json.Unmarshal(line, full); err != nil {
-		return nil, fmt.Errorf("header: %v: %w", err, ErrNoCapture)
+		return nil, fmt.Errorf("%w: its header: %w", ErrNoCapture, err)
 	}
 	return full, nil
+}
+
+// onlyText is the error for a file that begins with a line of text and no header; nil where b begins with no text.
+func onlyText(b []byte) error {
+	const most = 40
+	cut := len(b) > most
+	line, _, _ := bytes.Cut(b[:min(len(b), most)], []byte{'\n'})
+	for range utf8.UTFMax - 1 { // of the last character all bytes may not be there
+		if c, size := utf8.DecodeLastRune(line); c == utf8.RuneError && size == 1 && cut {
+			line = line[:len(line)-1]
+		}
+	}
+	if len(line) == 0 || bytes.ContainsFunc(line, func(c rune) bool { return unicode.IsControl(c) && c != '\t' && c != '\r' || c == utf8.RuneError }) {
+		return nil
+	}
+	return fmt.Errorf("%w: it begins with the text %q", ErrNoCapture, line)
 }
 
 // Mask replaces secrets in an argument list: the values of flags and of variables (NAME=VALUE, as for env) whose names

@@ -45,8 +45,10 @@ func TestParseHeaderErrors(t *testing.T) {
 		text string
 	}{
 		{``, ErrNoCapture, "first line is no header"},
-		{`{}`, ErrNoCapture, "first line is no header"},
-		{`[1]`, ErrNoCapture, "first line is no header"},
+		{`{}`, ErrNoCapture, `not a capture: it begins with the text "{}"`},
+		{`[1]`, ErrNoCapture, `it begins with the text "[1]"`},
+		{strings.Repeat("x", 37) + "äöü", ErrNoCapture, `"` + strings.Repeat("x", 37) + `ä"`},
+		{"\x7fELF", ErrNoCapture, "first line is no header"},
 		{`{"pitap":null}`, ErrNoCapture, ""},
 		{`{"pitap":1.5}`, ErrNoCapture, "names the version"},
 		{`{"pitap":"1"}`, ErrNoCapture, "names the version"},
@@ -55,7 +57,7 @@ func TestParseHeaderErrors(t *testing.T) {
 		{`{"pitap":99,"start":[]}`, ErrVersion, "format 99"},
 		{`{"pitap":1,"start":"yesterday"}`, ErrNoCapture, "yesterday"},
 		{`{"pitap":1,"argv":"pi"}`, ErrNoCapture, "argv"},
-		{`{"pitap":1}` + strings.Repeat(" ", maxHeader), ErrNoCapture, "first line of"},
+		{`{"pitap":1}` + strings.Repeat(" ", maxHeader), ErrNoCapture, "first line has"},
 		{`{"pitap":1,"deep":` + strings.Repeat("[", 100_000), ErrNoCapture, ""},
 	} {
 		_, err := ParseHeader([]byte(test.line))

@@ -2,12 +2,12 @@ package record
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -133,30 +133,19 @@ func (r *Reader) noHeader() (*Header, error) {
 	case err == nil:
 		r.at = len(r.buf)
 		return h, nil
-	case len(r.damage) > 0 && len(r.firstText()) > 0:
-		return nil, fmt.Errorf("%w: it begins with the text %q", ErrNoCapture, r.firstText())
 	case len(r.damage) > 0:
-		return nil, fmt.Errorf("%w: %w", r.damage[0], ErrNoCapture)
+		var b [64]byte // as the file has them: what is no zstd frame may be text
+		n, _ := r.src.ReadAt(b[:], 0)
+		if err := onlyText(b[:n]); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", ErrNoCapture, r.damage[0])
+	case json.Valid(r.buf[r.at:]): // a whole line without LF, another one
+		return nil, err
 	case r.limit == 0:
 		return nil, fmt.Errorf("empty file: %w", io.ErrUnexpectedEOF)
 	}
 	return nil, fmt.Errorf("stops before the header does: %w", io.ErrUnexpectedEOF)
-}
-
-// firstText is what the file's first line begins with; nil of a file that is no text.
-func (r *Reader) firstText() []byte {
-	var b [40]byte
-	n, _ := r.src.ReadAt(b[:], 0)
-	line, _, _ := bytes.Cut(b[:n], []byte{'\n'})
-	for range utf8.UTFMax - 1 { // of the last character all bytes may not be there
-		if c, size := utf8.DecodeLastRune(line); c == utf8.RuneError && size == 1 && n == len(b) {
-			line = line[:len(line)-1]
-		}
-	}
-	if bytes.IndexFunc(line, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' || c == utf8.RuneError }) >= 0 {
-		return nil
-	}
-	return line
 }
 
 // Next reads the next entry. It returns false at the end, and after an error.

@@ -15,10 +15,10 @@ import (
 func (s *Store) trouble() (word, said string) {
 	err, size := s.err, s.capture.Size()
 	var damage record.Damage
-	cause := strings.TrimSuffix(err.Error(), ": "+record.ErrNoCapture.Error())
+	cause := strings.TrimPrefix(err.Error(), record.ErrNoCapture.Error()+": ")
 	switch {
 	case errors.Is(err, record.ErrVersion):
-		return "newer", "A newer pitap wrote this: " + strings.TrimSuffix(err.Error(), ": "+record.ErrVersion.Error()) + "."
+		return "newer", "A newer pitap wrote this: " + strings.TrimPrefix(err.Error(), record.ErrVersion.Error()+": ") + "."
 	case errors.As(err, &damage) && !s.reader.plain:
 		return "damaged", fmt.Sprintf("The beginning of this file is damaged, and with it the header of the capture: at byte %s, %s.", text.Count(damage.Off), damage.Cause)
 	case errors.Is(err, record.ErrNoCapture):
